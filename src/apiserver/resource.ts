@@ -1,0 +1,56 @@
+import type { Identity } from '../kube/index.ts';
+import type { KubeObject, ResourceType } from '../meta/index.ts';
+import type { CompiledSchema } from './schema/schema.ts';
+import type { Storage } from './storage/storage.ts';
+
+/** A resource one plane serves: a built-in, a CRD's version, or one with a backing of its own (IPAM). */
+export interface ServedResource extends ResourceType {
+  readonly singular: string;
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  /** Verbs offered; all the usual ones where absent. */
+  readonly verbs?: readonly string[];
+  readonly subresources: {
+    readonly status: boolean;
+    readonly scale?: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath?: string };
+  };
+  readonly columns: readonly {
+    name: string;
+    type: string;
+    format?: string;
+    jsonPath: string;
+    priority?: number;
+    description?: string;
+  }[];
+  readonly selectableFields: readonly string[];
+  /** Shared by every plane that serves the same schema. */
+  readonly schema: CompiledSchema;
+  readonly backing?: ResourceBacking;
+}
+
+/**
+ * Who decides about writes in place of the generic registry. The generic handlers still do everything else: decoding,
+ * patches, pruning, authorization, Table output, get, list and watch from storage.
+ */
+export interface ResourceBacking {
+  /** `object` has passed the schema and carries uid, creationTimestamp, managedFields. Answers the stored object. */
+  create(request: BackingRequest, object: KubeObject): Promise<KubeObject>;
+  /** `object` is what would be stored; `old` what it was built from. Must refuse with Conflict when `old` has moved on. */
+  update(request: BackingRequest, object: KubeObject, old: KubeObject): Promise<KubeObject>;
+  /** Answers the last state, or the object still there when finalizers hold it. */
+  delete(request: BackingRequest, old: KubeObject): Promise<KubeObject>;
+}
+
+export interface BackingRequest {
+  plane: string;
+  /** Project id when the plane is a project's. */
+  project: string | undefined;
+  resource: ServedResource;
+  subresource: '' | 'status';
+  identity: Identity;
+  dryRun: boolean;
+  storage: Storage;
+  /** Milliseconds since the Unix epoch. */
+  now: number;
+}

@@ -1,0 +1,37 @@
+/** The structural schema of a resource, compiled: what every write and read goes through. */
+
+/** JSONSchemaProps of apiextensions.k8s.io/v1, as plain JSON. */
+export type JsonSchema = Record<string, unknown>;
+
+/** One cause of a 422: `reason` is the cause type (`FieldValueInvalid`, `FieldValueRequired`, …), as k8s `field.Error`. */
+export interface FieldError {
+  reason:
+    | 'FieldValueInvalid'
+    | 'FieldValueRequired'
+    | 'FieldValueDuplicate'
+    | 'FieldValueForbidden'
+    | 'FieldValueNotSupported'
+    | 'FieldValueNotFound'
+    | 'FieldValueTypeInvalid'
+    | 'FieldValueTooLong'
+    | 'FieldValueTooMany'
+    | 'InternalError';
+  /** `spec.addresses[0].family`. */
+  field: string;
+  /** As field.Error.ErrorBody() prints it, without the field: `Invalid value: "x": must be …`. */
+  message: string;
+}
+
+export interface CompiledSchema {
+  /** The source, for OpenAPI and for server-side apply (list types, map keys). */
+  readonly source: JsonSchema;
+  /** Drops unknown fields in place (and null values where the schema is not nullable); answers their paths. */
+  prune(object: Record<string, unknown>): string[];
+  /** Fills in defaults, in place. */
+  applyDefaults(object: Record<string, unknown>): void;
+  /**
+   * Structure and values first; CEL rules only where those pass, transition rules only with `old`. Rule compilation,
+   * evaluation and cost errors are field errors too. Never throws.
+   */
+  validate(object: Record<string, unknown>, old?: Record<string, unknown>): FieldError[];
+}

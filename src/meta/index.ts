@@ -1,0 +1,6 @@
+export * from './conditions.ts';
+export * from './json.ts';
+export * from './object.ts';
+export * from './rbac.ts';
+export * from './status.ts';
+export * from './time.ts';

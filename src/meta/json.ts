@@ -1,0 +1,23 @@
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** Freezes a JSON value all the way down and returns it: what is shared between controllers cannot be changed by one. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const item of Object.values(value)) deepFreeze(item);
+  return Object.freeze(value);
+}
+
+/** Whether two JSON values are equal: objects by their keys in any order, absent and `undefined` alike. */
+export function jsonEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, index) => jsonEqual(item, b[index]));
+  }
+  const left = a as Record<string, unknown>;
+  const right = b as Record<string, unknown>;
+  for (const key of Object.keys(left)) if (!jsonEqual(left[key], right[key])) return false;
+  for (const key of Object.keys(right)) if (right[key] !== undefined && left[key] === undefined) return false;
+  return true;
+}
