@@ -1,4 +1,5 @@
 export * from './conditions.ts';
+export * from './core.ts';
 export * from './json.ts';
 export * from './object.ts';
 export * from './rbac.ts';
