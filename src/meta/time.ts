@@ -14,3 +14,8 @@ export function parseTime(text: string | undefined): number | undefined {
   const value = Date.parse(text);
   return Number.isNaN(value) ? undefined : value;
 }
+
+/** The `Date` that libraries ask for. `milliseconds` is time since the Unix epoch. */
+export function dateOf(milliseconds: number): Date {
+  return new Date(milliseconds);
+}

@@ -27,6 +27,13 @@ export interface Storage {
    * turn. Throws `RevisionCompacted` when history no longer reaches back to `from`, `RevisionInFuture` when it is ahead.
    */
   watch(query: WatchQuery, sink: WatchSink): { close(): void };
+  /**
+   * Calls `listener` with the events of every commit of every plane, in order, as they become visible and before the
+   * commit's promise resolves. No history: only commits from now on (whoever must know everything subscribes first and
+   * lists after). This is how garbage collection and authorization follow a thousand planes with one subscription. The
+   * listener must be quick and must not throw. Answers how to stop. `dropPlane` is not announced.
+   */
+  onCommit(listener: (events: readonly StorageEvent[]) => void): () => void;
   /** Forgets everything of a plane (its deletion), rows and history. Watches of it are closed with `sink.closed`. */
   dropPlane(plane: string): Promise<void>;
   /** Writes a consistent copy of a running store to a new file. */
