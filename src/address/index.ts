@@ -1,0 +1,3 @@
+export * from './address.ts';
+export * from './prefix.ts';
+export * from './set.ts';
