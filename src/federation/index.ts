@@ -1,0 +1,5 @@
+export { type AgentOptions, cellOf } from './agent.ts';
+export { carryDown, type DownKind } from './down.ts';
+export { sourceCell, sourceUid } from './keys.ts';
+export { carryNamespaces } from './namespaces.ts';
+export { carryUp, type HubLookup, type UpKind } from './up.ts';

@@ -1,0 +1,224 @@
+/** From a cell to the hub: what people may see of a cell's objects. Copies never influence their sources. */
+
+import type { Controller, Plane } from '../kube/index.ts';
+import {
+  isApiError,
+  isTerminating,
+  jsonEqual,
+  type KubeObject,
+  type ResourceType,
+  type Stored,
+} from '../meta/index.ts';
+import { type AgentOptions, cellOf, keyOf } from './agent.ts';
+import { sourceUidOf, updateOf } from './copy.ts';
+import { sourceCell, sourceUid } from './keys.ts';
+
+/** Reads the hub's caches, for a copy that names hub objects (an owner). */
+export type HubLookup = <T extends KubeObject>(type: ResourceType<T>, name: string) => Stored<T> | undefined;
+
+export interface UpKind<T extends KubeObject = KubeObject> {
+  type: ResourceType<T>;
+  /**
+   * Pure. What the hub shows of an object, status included, or undefined where it is not (or no longer) to be shown.
+   * `lookup` finds objects in the hub namespace the copy goes to.
+   */
+  publish(object: Stored<T>, lookup: HubLookup): KubeObject | undefined;
+  /** Kinds `publish` looks up; their changes on the hub are looked at again for the objects `affects` names. */
+  lookups?: readonly { type: ResourceType; affects: { index: string; of: (object: Stored<T>) => readonly string[] } }[];
+  /** Annotations that people's requests leave on the hub copy, carried to the cell's object as they are. */
+  requests?: readonly string[];
+}
+
+export interface UpSnapshot {
+  /** The cell's object, read live where the cache did not have it. */
+  source: Stored<KubeObject> | undefined;
+  copy: Stored<KubeObject> | undefined;
+  /** What the hub should show. */
+  wanted: KubeObject | undefined;
+  location: string;
+}
+
+export type UpStep =
+  | { do: 'create'; object: KubeObject }
+  | { do: 'update'; object: KubeObject }
+  | { do: 'status'; status: unknown }
+  | { do: 'delete'; copy: Stored<KubeObject> }
+  | { do: 'request'; source: Stored<KubeObject>; annotations: Record<string, string> };
+
+function marked(
+  wanted: KubeObject,
+  source: Stored<KubeObject>,
+  location: string,
+  kept: Record<string, string>,
+): KubeObject {
+  const annotations = {
+    ...wanted.metadata.annotations,
+    ...kept,
+    [sourceUid]: source.metadata.uid,
+    [sourceCell]: location,
+  };
+  return { ...wanted, metadata: { ...wanted.metadata, annotations } };
+}
+
+/** Pure. A copy of another source, or from another cell, is not ours: only one that names this cell is ever deleted. */
+export function decideUp(snapshot: UpSnapshot, requests: readonly string[] = []): UpStep[] {
+  const { source, copy, wanted, location } = snapshot;
+  const ours = copy?.metadata.annotations?.[sourceCell] === location;
+  if (source === undefined || wanted === undefined) {
+    return copy !== undefined && ours && !isTerminating(copy) ? [{ do: 'delete', copy }] : [];
+  }
+  if (copy === undefined) {
+    const object = marked(wanted, source, location, {});
+    return wanted.status === undefined
+      ? [{ do: 'create', object }]
+      : [
+          { do: 'create', object },
+          { do: 'status', status: wanted.status },
+        ];
+  }
+  if (!ours || isTerminating(copy)) return [];
+  if (sourceUidOf(copy) !== source.metadata.uid) return [{ do: 'delete', copy }];
+
+  const steps: UpStep[] = [];
+  const asked = Object.fromEntries(
+    requests.flatMap((key) => {
+      const value = copy.metadata.annotations?.[key];
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
+  const unheard = Object.entries(asked).filter(([key, value]) => source.metadata.annotations?.[key] !== value);
+  if (unheard.length > 0) steps.push({ do: 'request', source, annotations: Object.fromEntries(unheard) });
+  const object = updateOf(marked(wanted, source, location, asked), copy);
+  if (object !== undefined) steps.push({ do: 'update', object });
+  if (wanted.status !== undefined && !jsonEqual(wanted.status, copy.status))
+    steps.push({ do: 'status', status: wanted.status });
+  return steps;
+}
+
+const byLookup = (type: ResourceType): string => `federation-up/${type.plural}`;
+
+/** The controller that publishes one kind of every cell engaged in this process. */
+export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOptions): Controller {
+  const { type } = kind;
+  const resources = [type.plural];
+  const lookups = kind.lookups ?? [];
+  return {
+    name: `federation-up-${type.plural}`,
+    rules: {
+      cell: [
+        {
+          apiGroups: [type.group],
+          resources,
+          verbs: kind.requests === undefined ? ['get', 'list', 'watch'] : ['get', 'list', 'watch', 'patch'],
+        },
+      ],
+      hub: [
+        { apiGroups: [type.group], resources, verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'] },
+        { apiGroups: [type.group], resources: [`${type.plural}/status`], verbs: ['update'] },
+        ...lookups.map((lookup) => ({
+          apiGroups: [lookup.type.group],
+          resources: [lookup.type.plural],
+          verbs: ['get', 'list', 'watch'],
+        })),
+      ],
+    },
+
+    engage(plane, planes, watch) {
+      if (plane.role === 'cell') {
+        watch.on(plane, type);
+        for (const { type: lookedUp, affects } of lookups) {
+          plane
+            .informer(type)
+            .addIndex(byLookup(lookedUp), (object) =>
+              affects.of(object).map((name) => `${object.metadata.namespace ?? ''}/${name}`),
+            );
+        }
+        return;
+      }
+      if (plane.id !== options.hub) return;
+      // Copies whose source went while nobody looked are found by their own mark.
+      watch.on(plane, type, (copy) => {
+        const location = copy.metadata.annotations?.[sourceCell];
+        return location === undefined || planes.get(cellOf(location)) === undefined
+          ? []
+          : [{ plane: cellOf(location), ...keyOf(copy) }];
+      });
+      for (const { type: lookedUp } of lookups) {
+        watch.on(plane, lookedUp, (object, event) => {
+          if (event.type === 'updated') return [];
+          const value = `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
+          return planes.byRole('cell').flatMap((cell) =>
+            cell
+              .informer(type)
+              .byIndex(byLookup(lookedUp), value)
+              .map((source) => ({ plane: cell.id, ...keyOf(source) })),
+          );
+        });
+      }
+    },
+
+    async reconcile(request, planes) {
+      const cell = planes.get(request.plane);
+      const hub = planes.get(options.hub);
+      if (cell === undefined || hub === undefined) return undefined;
+      const copy = hub.informer(type).get(request.namespace, request.name);
+      const cached = cell.informer(type).get(request.namespace, request.name);
+      // Absence is believed only from a live read: no copy goes because a cache is late.
+      const source = cached ?? (copy === undefined ? undefined : await cell.client.get(type, request));
+      const lookup: HubLookup = (other, name) => hub.informer(other).get(request.namespace, name);
+      const wanted = source === undefined || isTerminating(source) ? undefined : kind.publish(source, lookup);
+      const steps = decideUp({ source, copy, wanted, location: cell.name }, kind.requests);
+      await act(steps, type, copy, cell, hub);
+      return undefined;
+    },
+  };
+}
+
+async function act(
+  steps: readonly UpStep[],
+  type: ResourceType,
+  copy: Stored<KubeObject> | undefined,
+  cell: Plane,
+  hub: Plane,
+): Promise<void> {
+  let current = copy;
+  for (const step of steps) {
+    switch (step.do) {
+      case 'create':
+        current = await hub.client.create(type, step.object);
+        break;
+      case 'update':
+        current = await replace(type, step.object, current, hub);
+        break;
+      case 'status':
+        if (current === undefined) return;
+        await hub.client.update(type, { ...current, status: step.status }, { subresource: 'status' });
+        break;
+      case 'delete':
+        await hub.client.delete(type, keyOf(step.copy), { preconditions: { uid: step.copy.metadata.uid } });
+        break;
+      case 'request':
+        await cell.client.patch(type, keyOf(step.source), {
+          type: 'merge',
+          body: { metadata: { resourceVersion: step.source.metadata.resourceVersion, annotations: step.annotations } },
+        });
+        break;
+    }
+  }
+}
+
+/** An edit the schema refuses (an immutable field changed: the name is used anew) makes the copy go and come again. */
+async function replace(
+  type: ResourceType,
+  object: KubeObject,
+  current: Stored<KubeObject> | undefined,
+  hub: Plane,
+): Promise<Stored<KubeObject> | undefined> {
+  try {
+    return await hub.client.update(type, object);
+  } catch (error) {
+    if (!isApiError(error, 'Invalid') || current === undefined) throw error;
+    await hub.client.delete(type, keyOf(current), { preconditions: { uid: current.metadata.uid } });
+    return undefined;
+  }
+}
