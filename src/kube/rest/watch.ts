@@ -1,0 +1,72 @@
+import { ApiError, type KubeObject, type Status, type Stored } from '../../meta/index.ts';
+import type { WatchEvent } from '../client.ts';
+import type { TransportResponse } from '../transport.ts';
+import { linesOf } from './lines.ts';
+
+interface WireEvent {
+  type: string;
+  object: Stored<KubeObject> | Status;
+}
+
+/**
+ * The events of the watch that `open` begins. The request is made when the first event is asked for, and ended when the
+ * loop is left in any way, also while it waits for an event.
+ */
+export function watchEvents(
+  open: (signal: AbortSignal) => Promise<TransportResponse>,
+  signal: AbortSignal | undefined,
+): AsyncIterable<WatchEvent<KubeObject>> {
+  return {
+    [Symbol.asyncIterator]() {
+      const ending = new AbortController();
+      const events = decode(open, signal, ending);
+      return {
+        next: () => events.next(),
+        return: () => {
+          // A generator that is waiting would not see `return` before the next chunk, which may never come.
+          ending.abort();
+          return events.return();
+        },
+      };
+    },
+  };
+}
+
+async function* decode(
+  open: (signal: AbortSignal) => Promise<TransportResponse>,
+  outer: AbortSignal | undefined,
+  ending: AbortController,
+): AsyncGenerator<WatchEvent<KubeObject>, void, undefined> {
+  const abort = () => ending.abort(outer?.reason);
+  if (outer?.aborted) abort();
+  outer?.addEventListener('abort', abort, { once: true });
+  try {
+    const response = await open(ending.signal);
+    for await (const lines of linesOf(response.body)) {
+      for (const line of lines) yield decodeEvent(line);
+    }
+  } finally {
+    outer?.removeEventListener('abort', abort);
+  }
+}
+
+function decodeEvent(line: string): WatchEvent<KubeObject> {
+  let event: WireEvent;
+  try {
+    event = JSON.parse(line) as WireEvent;
+  } catch {
+    throw new Error(`a watch broke off or was garbled: ${JSON.stringify(line.slice(0, 80))} is not a watch event`);
+  }
+  switch (event.type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      return { type: event.type, object: event.object as Stored<KubeObject> };
+    case 'BOOKMARK':
+      return { type: 'BOOKMARK', resourceVersion: (event.object as Stored<KubeObject>).metadata.resourceVersion };
+    case 'ERROR':
+      throw new ApiError(event.object as Status);
+    default:
+      throw new Error(`a watch sent an event of unknown type ${JSON.stringify(event.type)}`);
+  }
+}
