@@ -43,7 +43,8 @@ export type Patch =
   | { type: 'strategic'; body: object };
 
 export interface PatchOptions extends WriteOptions {
-  subresource?: 'status' | 'scale';
+  /** `finalize` is of namespaces only, and only for `update`. */
+  subresource?: 'status' | 'scale' | 'finalize';
 }
 
 export interface DeleteOptions {
