@@ -1,4 +1,11 @@
-import { apiVersionOf, type KubeObject, parseTime, type ResourceType, type Stored } from '../../meta/index.ts';
+import {
+  apiVersionOf,
+  isTerminating,
+  type KubeObject,
+  parseTime,
+  type ResourceType,
+  type Stored,
+} from '../../meta/index.ts';
 import type { Client, DeleteOptions, ListOptions, ListResult, ObjectKey, Patch, WatchEvent } from '../client.ts';
 import type { Clock } from '../clock/clock.ts';
 import { systemClock } from '../clock/system.ts';
