@@ -1,0 +1,346 @@
+import type { Environment, ParseResult } from '@marcbachmann/cel-js';
+import { Optional } from '@marcbachmann/cel-js';
+import { type Failure, failure, locate, printValue } from '../failure.ts';
+import { isObject, own, propertiesOf, schemaAt, stringAt, stringsAt } from '../json-schema.ts';
+import { correlate } from '../ratchet.ts';
+import type { FieldError, JsonSchema } from '../schema.ts';
+import { closeRuleBudget, instrument, openObjectBudget, openRuleBudget } from './budget.ts';
+import { celEnvironment } from './environment.ts';
+import { TypeDeclarations } from './types.ts';
+
+/** What is wrong with the rules of a schema, as found when compiling them. */
+export interface RuleProblem {
+  /** Where in the schema the node with the rule is, as segments of a schema path. */
+  readonly at: string[];
+  readonly index: number;
+  readonly field: 'rule' | 'messageExpression' | 'fieldPath' | 'reason';
+  readonly value: string;
+  readonly message: string;
+}
+
+type Evaluate = (value: unknown, old: unknown, out: Failure[]) => void;
+
+interface Rule {
+  readonly evaluate: ParseResult;
+  readonly text: string;
+  readonly message: string | undefined;
+  readonly messageExpression: ParseResult | undefined;
+  readonly reason: FieldError['reason'];
+  readonly fieldSegments: string[];
+  readonly readsOld: boolean;
+  readonly optionalOld: boolean;
+}
+
+const reasons: Record<string, FieldError['reason']> = {
+  FieldValueInvalid: 'FieldValueInvalid',
+  FieldValueForbidden: 'FieldValueForbidden',
+  FieldValueRequired: 'FieldValueRequired',
+  FieldValueDuplicate: 'FieldValueDuplicate',
+};
+
+/**
+ * Compiles every `x-kubernetes-validations` rule below `schema`. What does not compile is added to `problems`, and also
+ * fails every object it would have been asked about, so that a broken rule never admits anything.
+ */
+export function compileRules(
+  schema: JsonSchema,
+  problems: RuleProblem[] = [],
+): (object: unknown, old: unknown, out: Failure[]) => void {
+  if (!hasRules(schema)) return () => {};
+  const environment = celEnvironment();
+  const types = new TypeDeclarations(environment);
+  types.typeOf(schema, 'Object', true);
+  const evaluate = compileNode(schema, { environment, types, problems }, []);
+  if (evaluate === undefined) return () => {};
+  return (object, old, out) => {
+    openObjectBudget();
+    evaluate(object, old, out);
+  };
+}
+
+function hasRules(schema: JsonSchema): boolean {
+  if (Array.isArray(schema['x-kubernetes-validations']) && schema['x-kubernetes-validations'].length > 0) return true;
+  return children(schema).some(([, child]) => hasRules(child));
+}
+
+function children(schema: JsonSchema): [string, JsonSchema][] {
+  const out: [string, JsonSchema][] = propertiesOf(schema).map(([name, child]) => [`properties[${name}]`, child]);
+  for (const key of ['items', 'additionalProperties']) {
+    const child = schemaAt(schema, key);
+    if (child !== undefined) out.push([key, child]);
+  }
+  return out;
+}
+
+interface Context {
+  readonly environment: Environment;
+  readonly types: TypeDeclarations;
+  readonly problems: RuleProblem[];
+}
+
+function compileNode(schema: JsonSchema, context: Context, at: string[]): Evaluate | undefined {
+  const own = compileOwn(schema, context, at);
+  const fields = new Map<string, Evaluate>();
+  for (const [name, property] of propertiesOf(schema)) {
+    const field = compileNode(property, context, [...at, `properties[${name}]`]);
+    if (field !== undefined) fields.set(name, field);
+  }
+  const child = (key: string) => {
+    const found = schemaAt(schema, key);
+    return found === undefined ? undefined : compileNode(found, context, [...at, key]);
+  };
+  const item = child('items');
+  const other = child('additionalProperties');
+  if (own === undefined && fields.size === 0 && item === undefined && other === undefined) return undefined;
+  return (value, old, out) => {
+    if (value === null || value === undefined) return;
+    own?.(value, old, out);
+    if (Array.isArray(value)) {
+      if (item === undefined) return;
+      for (let i = 0; i < value.length; i++) {
+        const before = out.length;
+        item(value[i], old === undefined ? undefined : correlate(schema, value[i], old), out);
+        if (out.length > before) locate(out, before, `[${i}]`);
+      }
+      return;
+    }
+    if (typeof value !== 'object') return;
+    const object = value as Record<string, unknown>;
+    const before = isObject(old) ? old : undefined;
+    for (const [name, field] of fields) descend(object, before, name, field, out);
+    if (other === undefined) return;
+    for (const name in object) if (!fields.has(name)) descend(object, before, name, other, out);
+  };
+}
+
+function descend(
+  object: Record<string, unknown>,
+  old: Record<string, unknown> | undefined,
+  name: string,
+  evaluate: Evaluate,
+  out: Failure[],
+): void {
+  const value = own(object, name);
+  if (value === undefined) return;
+  const start = out.length;
+  evaluate(value, old === undefined ? undefined : own(old, name), out);
+  if (out.length > start) locate(out, start, `.${name}`);
+}
+
+function compileOwn(schema: JsonSchema, context: Context, at: string[]): Evaluate | undefined {
+  const declared = schema['x-kubernetes-validations'];
+  if (!Array.isArray(declared) || declared.length === 0) return undefined;
+  const type = context.types.typeOf(schema, 'Object');
+  const rules: Rule[] = [];
+  const broken: Failure[] = [];
+  const problem = (index: number, field: RuleProblem['field'], value: string, message: string) => {
+    context.problems.push({ at, index, field, value, message });
+    broken.push(
+      failure('FieldValueInvalid', 'Invalid value', `${message} evaluating rule: ${value}`, { ratchets: false }),
+    );
+  };
+  for (const [index, rule] of declared.entries()) {
+    if (!isObject(rule)) continue;
+    const text = typeof rule['rule'] === 'string' ? rule['rule'] : '';
+    if (type === undefined) {
+      problem(index, 'rule', text, 'x-kubernetes-validations needs a type: the value is not visible to rules');
+      continue;
+    }
+    compileRule(rule, text, type.name, context.environment, (field, value, message) =>
+      problem(index, field, value, message),
+    ).forEach((compiled) => rules.push(compiled));
+  }
+  const wrap = type?.wrap;
+  const kind = stringAt(schema, 'type');
+  return (value, old, out) => {
+    for (const found of broken) out.push({ ...found, segments: [] });
+    if (rules.length === 0) return;
+    const variables: Record<string, unknown> = { self: wrap === undefined ? value : wrap(value) };
+    let oldSelf: unknown;
+    for (const rule of rules) {
+      if (rule.readsOld) {
+        if (old === undefined || old === null) {
+          if (!rule.optionalOld) continue;
+        } else oldSelf ??= wrap === undefined ? old : wrap(old);
+        variables['oldSelf'] = rule.optionalOld
+          ? oldSelf === undefined
+            ? Optional.none()
+            : Optional.of(oldSelf)
+          : oldSelf;
+      }
+      const outcome = run(rule.evaluate, variables);
+      if (outcome.value === true) continue;
+      out.push(refusal(rule, variables, outcome, value, kind));
+      if (outcome.exhausted === 'object') return;
+    }
+  };
+}
+
+function compileRule(
+  rule: Record<string, unknown>,
+  text: string,
+  type: string,
+  environment: Environment,
+  problem: (field: RuleProblem['field'], value: string, message: string) => void,
+): Rule[] {
+  const optionalOld = rule['optionalOldSelf'] === true;
+  const scope = environment
+    .clone()
+    .registerVariable('self', type)
+    .registerVariable('oldSelf', optionalOld ? `optional<${type}>` : type);
+  const evaluate = compileExpression(scope, text, 'bool', (message) => problem('rule', text, message));
+  if (evaluate === undefined) return [];
+  const expression = typeof rule['messageExpression'] === 'string' ? rule['messageExpression'] : undefined;
+  const messageExpression =
+    expression === undefined
+      ? undefined
+      : compileExpression(scope, expression, 'string', (message) => problem('messageExpression', expression, message));
+  const fieldPath = typeof rule['fieldPath'] === 'string' ? rule['fieldPath'] : '';
+  const fieldSegments = parseFieldPath(fieldPath);
+  if (fieldSegments === undefined) {
+    problem('fieldPath', fieldPath, 'fieldPath must be a path of fields such as .spec.x or .spec["a-b"]');
+  }
+  const reason = typeof rule['reason'] === 'string' ? rule['reason'] : 'FieldValueInvalid';
+  if (!Object.hasOwn(reasons, reason))
+    problem('reason', reason, `supported reasons: ${Object.keys(reasons).join(', ')}`);
+  return [
+    {
+      evaluate: evaluate.program,
+      text: text.trim(),
+      message: typeof rule['message'] === 'string' && rule['message'] !== '' ? rule['message'] : undefined,
+      messageExpression: messageExpression?.program,
+      reason: reasons[reason] ?? 'FieldValueInvalid',
+      fieldSegments: (fieldSegments ?? []).toReversed(),
+      readsOld: evaluate.readsOldSelf || (messageExpression?.readsOldSelf ?? false),
+      optionalOld,
+    },
+  ];
+}
+
+const maximumExpression = 20_000;
+
+function compileExpression(scope: Environment, text: string, result: string, problem: (message: string) => void) {
+  if (text.trim() === '') {
+    problem('must be a non-empty CEL expression');
+    return undefined;
+  }
+  if (text.length > maximumExpression) {
+    problem(`must not be longer than ${maximumExpression} characters`);
+    return undefined;
+  }
+  try {
+    const program = scope.parse(text);
+    const checked = program.check();
+    if (!checked.valid) {
+      problem(`compilation failed: ${checked.error === undefined ? 'unknown' : summaryOf(checked.error)}`);
+      return undefined;
+    }
+    if (checked.type !== result && checked.type !== 'dyn') {
+      problem(`must evaluate to a ${result}, found ${checked.type}`);
+      return undefined;
+    }
+    return { program, ...instrument(program.ast) };
+  } catch (error) {
+    problem(`compilation failed: ${summaryOf(error)}`);
+    return undefined;
+  }
+}
+
+function summaryOf(error: unknown): string {
+  const summary = (error as { summary?: unknown }).summary;
+  return typeof summary === 'string' ? summary : String((error as Error).message ?? error);
+}
+
+interface Outcome {
+  value: unknown;
+  error?: string;
+  exhausted?: 'rule' | 'object';
+}
+
+function run(program: ParseResult, variables: Record<string, unknown>): Outcome {
+  openRuleBudget();
+  const outcome: Outcome = { value: undefined };
+  try {
+    outcome.value = program(variables);
+  } catch (error) {
+    outcome.error = summaryOf(error);
+  }
+  const exhausted = closeRuleBudget();
+  if (exhausted === undefined) return outcome;
+  // A `||` may have swallowed the refusal to go on: what it answered then means nothing.
+  return { value: undefined, exhausted };
+}
+
+function refusal(
+  rule: Rule,
+  variables: Record<string, unknown>,
+  outcome: Outcome,
+  value: unknown,
+  kind: string | undefined,
+): Failure {
+  const options = { ratchets: !rule.readsOld };
+  const bad = kind === 'object' || kind === 'array' ? 'Invalid value' : `Invalid value: ${printValue(value)}`;
+  const named = rule.message ?? rule.text;
+  if (outcome.exhausted === 'object') {
+    const detail = 'validation failed due to running out of cost budget, no further validation rules will be run';
+    return failure('FieldValueInvalid', bad, detail, options);
+  }
+  if (outcome.exhausted === 'rule') {
+    const detail = `'${named}': no further validation rules will be run due to call cost exceeds limit for rule: ${named}`;
+    return failure('FieldValueInvalid', bad, detail, options);
+  }
+  if (outcome.value !== false) {
+    return failure(
+      'FieldValueInvalid',
+      bad,
+      `${lowerFirst(outcome.error ?? 'no result')} evaluating rule: ${named}`,
+      options,
+    );
+  }
+  const detail = messageOf(rule, variables);
+  const body =
+    rule.reason === 'FieldValueForbidden'
+      ? 'Forbidden'
+      : rule.reason === 'FieldValueRequired'
+        ? 'Required value'
+        : rule.reason === 'FieldValueDuplicate'
+          ? bad.replace('Invalid value', 'Duplicate value')
+          : bad;
+  return failure(rule.reason, body, detail, {
+    ...options,
+    segments: [...rule.fieldSegments],
+    ownerDepth: rule.fieldSegments.length,
+  });
+}
+
+function messageOf(rule: Rule, variables: Record<string, unknown>): string {
+  if (rule.messageExpression !== undefined) {
+    const { value } = run(rule.messageExpression, variables);
+    if (typeof value === 'string' && value.trim() !== '' && !value.includes('\n') && value.length <= 5 * 1024)
+      return value;
+  }
+  return rule.message ?? `failed rule: ${rule.text}`;
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
+}
+
+/** `.spec.a["b-c"]` or `spec.a` as segments, outermost first; undefined where it is no such path. */
+export function parseFieldPath(text: string): string[] | undefined {
+  const segments: string[] = [];
+  let rest = text;
+  while (rest !== '') {
+    const match =
+      /^\.?([A-Za-z_][A-Za-z0-9_-]*)/.exec(rest) ?? /^\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]/.exec(rest);
+    if (match === null) return undefined;
+    segments.push(`.${(match[1] ?? match[2] ?? match[3] ?? '').replace(/\\(.)/g, '$1')}`);
+    rest = rest.slice(match[0].length);
+  }
+  return segments;
+}
+
+/** The keys of a map list that must be there for its items to be told apart. */
+export function mapKeysOf(schema: JsonSchema): string[] {
+  return stringsAt(schema, 'x-kubernetes-list-map-keys');
+}

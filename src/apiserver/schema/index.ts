@@ -1,0 +1,2 @@
+export { compileSchema } from './compile.ts';
+export type { CompiledSchema, FieldError, JsonSchema } from './schema.ts';
