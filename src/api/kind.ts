@@ -7,6 +7,8 @@ export interface PrinterColumn {
   /** 1 = wide only. */
   priority?: number;
   description?: string;
+  /** What the cell shows, where no JSONPath can say it. Only kinds with a server of their own have such columns. */
+  cell?: (object: KubeObject) => string;
 }
 
 /** apiextensions.k8s.io/v1 JSONSchemaProps with the `x-kubernetes-*` keywords, as plain JSON. */

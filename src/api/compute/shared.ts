@@ -1,0 +1,7 @@
+/** What the kinds of `compute.datumapis.com` share. */
+export const compute = {
+  group: 'compute.datumapis.com',
+  version: 'v1alpha',
+  namespaced: true,
+  annotations: { 'discovery.miloapis.com/parent-contexts': 'Project' },
+} as const;
