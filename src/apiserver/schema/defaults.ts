@@ -15,15 +15,15 @@ export function compileDefaulter(schema: JsonSchema): Defaulter | undefined {
   for (const [name, property] of propertiesOf(schema)) {
     named.add(name);
     const inner = compileDefaulter(property);
-    if (property['default'] === undefined && inner === undefined) continue;
-    fields.push({ name, preset: property['default'], nullable: isNullable(property), inner });
+    if (property.default === undefined && inner === undefined) continue;
+    fields.push({ name, preset: property.default, nullable: isNullable(property), inner });
   }
   const additional = schemaAt(schema, 'additionalProperties');
   const other = additional === undefined ? undefined : compileDefaulter(additional);
-  const otherPreset = additional === undefined || isNullable(additional) ? undefined : additional['default'];
+  const otherPreset = additional === undefined || isNullable(additional) ? undefined : additional.default;
   const items = schemaAt(schema, 'items');
   const item = items === undefined ? undefined : compileDefaulter(items);
-  const itemPreset = items === undefined || isNullable(items) ? undefined : items['default'];
+  const itemPreset = items === undefined || isNullable(items) ? undefined : items.default;
   const hasOther = other !== undefined || otherPreset !== undefined;
   if (fields.length === 0 && !hasOther && item === undefined && itemPreset === undefined) return undefined;
 

@@ -17,7 +17,7 @@ export function schemasAt(schema: JsonSchema, key: string): JsonSchema[] {
 }
 
 export function propertiesOf(schema: JsonSchema): [string, JsonSchema][] {
-  const value = schema['properties'];
+  const value = schema.properties;
   if (!isObject(value)) return [];
   return Object.entries(value).filter((entry): entry is [string, JsonSchema] => isObject(entry[1]));
 }
@@ -40,7 +40,7 @@ export function stringAt(schema: JsonSchema, key: string): string | undefined {
 export const preserves = (schema: JsonSchema) => schema['x-kubernetes-preserve-unknown-fields'] === true;
 export const isEmbedded = (schema: JsonSchema) => schema['x-kubernetes-embedded-resource'] === true;
 export const isIntOrString = (schema: JsonSchema) => schema['x-kubernetes-int-or-string'] === true;
-export const isNullable = (schema: JsonSchema) => schema['nullable'] === true;
+export const isNullable = (schema: JsonSchema) => schema.nullable === true;
 
 /** A deep copy of a JSON value, own properties only. */
 export function cloneJson<T>(value: T): T {

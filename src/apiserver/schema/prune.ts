@@ -48,8 +48,8 @@ function compileFields(schema: JsonSchema, isRoot: boolean) {
     additional === undefined
       ? undefined
       : { prune: compilePruner(additional, false), nullable: isNullable(additional) };
-  const keepsOthers = preserves(schema) || schema['additionalProperties'] === true || other !== undefined;
-  const isScalar = typeof schema['type'] === 'string' && schema['type'] !== 'object';
+  const keepsOthers = preserves(schema) || schema.additionalProperties === true || other !== undefined;
+  const isScalar = typeof schema.type === 'string' && schema.type !== 'object';
   if (isScalar || (keepsOthers && other === undefined && known.size === 0)) return undefined;
 
   return (value: Record<string, unknown>, unknown: string[]): void => {

@@ -46,10 +46,11 @@ export function compileValidator(schema: JsonSchema, isRoot = false): Validator 
     switch (typeof value) {
       case 'string':
         if (!string) out.push(wrongType('string', typeText));
-        else for (const check of strings) check(value, out);
+        else for (let i = 0; i < strings.length; i++) strings[i]!(value, out);
         break;
       case 'number':
-        if (number || (integer && Number.isInteger(value))) for (const check of numbers) check(value, out);
+        if (number || (integer && Number.isInteger(value)))
+          for (let i = 0; i < numbers.length; i++) numbers[i]!(value, out);
         else out.push(wrongType(Number.isInteger(value) ? 'integer' : 'number', typeText));
         break;
       case 'boolean':
@@ -67,13 +68,13 @@ export function compileValidator(schema: JsonSchema, isRoot = false): Validator 
     }
     if (after.length === 0 || (out.length > start && out[out.length - 1]!.segments.length === 0 && types.length > 0))
       return;
-    for (const check of after) check(value, out);
+    for (let i = 0; i < after.length; i++) after[i]!(value, out);
   };
 }
 
 function typesOf(schema: JsonSchema): Kind[] {
   if (isIntOrString(schema)) return ['integer', 'string'];
-  const type = schema['type'];
+  const type = schema.type;
   return typeof type === 'string' && type !== '' ? [type as Kind] : [];
 }
 
@@ -155,11 +156,11 @@ function numberChecks(schema: JsonSchema): ((value: number, out: Failure[]) => v
   const min = numberAt(schema, 'minimum');
   const step = numberAt(schema, 'multipleOf');
   const format = stringAt(schema, 'format');
-  if (format === 'int32' && schema['type'] === 'integer') {
+  if (format === 'int32' && schema.type === 'integer') {
     checks.push((value, out) => {
       if (value < -(2 ** 31) || value >= 2 ** 31) out.push(formatOverflow(value, 'int32'));
     });
-  } else if (schema['type'] === 'integer' || isIntOrString(schema)) {
+  } else if (schema.type === 'integer' || isIntOrString(schema)) {
     checks.push((value, out) => {
       if (value < -(2 ** 63) || value >= 2 ** 63) out.push(formatOverflow(value, 'int64'));
     });
@@ -171,7 +172,7 @@ function numberChecks(schema: JsonSchema): ((value: number, out: Failure[]) => v
     });
   }
   if (max !== undefined) {
-    const exclusive = schema['exclusiveMaximum'] === true;
+    const exclusive = schema.exclusiveMaximum === true;
     checks.push((value, out) => {
       if (exclusive ? value >= max : value > max) {
         out.push(inBody(value, `should be less than ${exclusive ? '' : 'or equal to '}${max}`));
@@ -179,7 +180,7 @@ function numberChecks(schema: JsonSchema): ((value: number, out: Failure[]) => v
     });
   }
   if (min !== undefined) {
-    const exclusive = schema['exclusiveMinimum'] === true;
+    const exclusive = schema.exclusiveMinimum === true;
     checks.push((value, out) => {
       if (exclusive ? value <= min : value < min) {
         out.push(inBody(value, `should be greater than ${exclusive ? '' : 'or equal to '}${min}`));
@@ -223,13 +224,20 @@ function uniqueness(schema: JsonSchema): ((value: unknown[], out: Failure[]) => 
   if (listType === 'map') {
     const keys = stringsAt(schema, 'x-kubernetes-list-map-keys');
     return (value, out) => {
+      if (value.length < 2) return;
       const seen = new Set<string>();
       for (let i = 0; i < value.length; i++) {
         const entry = value[i];
         if (!isObject(entry)) continue;
+        // Nearly always one key, and a string: no need to build an object to compare.
+        const only = keys.length === 1 ? entry[keys[0]!] : undefined;
+        if (typeof only === 'string' && !seen.has(only)) {
+          seen.add(only);
+          continue;
+        }
         const identity: Record<string, unknown> = {};
         for (const key of keys) if (Object.hasOwn(entry, key)) identity[key] = entry[key];
-        report(seen, canonical(identity), identity, i, out);
+        report(seen, typeof only === 'string' ? only : canonical(identity), identity, i, out);
       }
     };
   }
@@ -239,7 +247,7 @@ function uniqueness(schema: JsonSchema): ((value: unknown[], out: Failure[]) => 
       for (let i = 0; i < value.length; i++) report(seen, canonical(value[i]), value[i], i, out);
     };
   }
-  if (schema['uniqueItems'] === true) {
+  if (schema.uniqueItems === true) {
     return (value, out) => {
       if (new Set(value.map(canonical)).size < value.length) out.push(inBody('', "shouldn't contain duplicates"));
     };
@@ -269,25 +277,49 @@ export function canonical(value: unknown): string {
   return `{${entries.join()}}`;
 }
 
+interface Field {
+  readonly validate: Validator;
+  /** The `typeof` every value of which passes, so that the commonest leaves cost no call. */
+  readonly accepts: 'string' | 'boolean' | '';
+  readonly isRequired: boolean;
+}
+
+function acceptsAll(schema: JsonSchema): Field['accepts'] {
+  const type = schema.type;
+  if (type !== 'string' && type !== 'boolean') return '';
+  const free = new Set(['type', 'description', 'title', 'default', 'example', 'nullable']);
+  return Object.keys(schema).every((key) => free.has(key)) ? type : '';
+}
+
 function objectValidator(
   schema: JsonSchema,
   isRoot: boolean,
 ): (value: Record<string, unknown>, out: Failure[]) => void {
-  const known = new Map<string, Validator>();
-  for (const [name, property] of propertiesOf(schema)) known.set(name, compileValidator(property));
+  const required = stringsAt(schema, 'required');
+  const known = new Map<string, Field>();
+  for (const [name, property] of propertiesOf(schema)) {
+    known.set(name, {
+      validate: compileValidator(property),
+      accepts: acceptsAll(property),
+      isRequired: required.includes(name),
+    });
+  }
   const embedded = isEmbedded(schema);
   if (isRoot || embedded) {
-    const declared = known.get('metadata');
-    known.set('metadata', (value, out) => {
+    const declared = known.get('metadata')?.validate;
+    const validate: Validator = (value, out) => {
       const before = out.length;
       checkMetadata(value, out);
       if (out.length === before) declared?.(value, out);
-    });
+    };
+    known.set('metadata', { validate, accepts: '', isRequired: required.includes('metadata') });
   }
   const additional = schemaAt(schema, 'additionalProperties');
-  const other = additional === undefined ? undefined : compileValidator(additional);
-  const closed = schema['additionalProperties'] === false;
-  const required = stringsAt(schema, 'required');
+  const other: Field | undefined =
+    additional === undefined
+      ? undefined
+      : { validate: compileValidator(additional), accepts: acceptsAll(additional), isRequired: false };
+  const closed = schema.additionalProperties === false;
   const max = numberAt(schema, 'maxProperties');
   const min = numberAt(schema, 'minProperties');
   return (value, out) => {
@@ -299,9 +331,10 @@ function objectValidator(
       }
       if (min !== undefined && count < min) out.push(inBody(count, `should have at least ${min} properties`));
     }
+    let missing = required.length;
     for (const key in value) {
-      const validate = known.get(key) ?? other;
-      if (validate === undefined) {
+      const field = known.get(key) ?? other;
+      if (field === undefined) {
         if (closed)
           out.push(
             failure(
@@ -314,13 +347,17 @@ function objectValidator(
       }
       const item = value[key];
       if (item === undefined) continue;
+      if (field.isRequired) missing--;
+      if (typeof item === field.accepts) continue;
       const before = out.length;
-      validate(item, out);
+      field.validate(item, out);
       if (out.length > before) locate(out, before, `.${key}`);
     }
-    for (const name of required) {
-      if (Object.hasOwn(value, name) && value[name] !== undefined) continue;
-      out.push(failure('FieldValueRequired', 'Required value', '', { segments: [`.${name}`], ownerDepth: 1 }));
+    if (missing > 0) {
+      for (const name of required) {
+        if (Object.hasOwn(value, name) && value[name] !== undefined) continue;
+        out.push(failure('FieldValueRequired', 'Required value', '', { segments: [`.${name}`], ownerDepth: 1 }));
+      }
     }
     if (embedded) checkEmbedded(value, out);
   };
@@ -337,7 +374,7 @@ function checkEmbedded(value: Record<string, unknown>, out: Failure[]): void {
 }
 
 function enumCheck(schema: JsonSchema): Validator[] {
-  const values = schema['enum'];
+  const values = schema.enum;
   if (!Array.isArray(values) || values.length === 0) return [];
   const scalars = new Set(values);
   const complex = values.filter((value) => typeof value === 'object' && value !== null);

@@ -1,7 +1,7 @@
 import type { Environment, ParseResult } from '@marcbachmann/cel-js';
 import { Optional } from '@marcbachmann/cel-js';
 import { type Failure, failure, locate, printValue } from '../failure.ts';
-import { isObject, own, propertiesOf, schemaAt, stringAt, stringsAt } from '../json-schema.ts';
+import { isObject, own, propertiesOf, schemaAt, stringAt } from '../json-schema.ts';
 import { correlate } from '../ratchet.ts';
 import type { FieldError, JsonSchema } from '../schema.ts';
 import { closeRuleBudget, instrument, openObjectBudget, openRuleBudget } from './budget.ts';
@@ -141,14 +141,15 @@ function compileOwn(schema: JsonSchema, context: Context, at: string[]): Evaluat
   };
   for (const [index, rule] of declared.entries()) {
     if (!isObject(rule)) continue;
-    const text = typeof rule['rule'] === 'string' ? rule['rule'] : '';
+    const text = typeof rule.rule === 'string' ? rule.rule : '';
     if (type === undefined) {
       problem(index, 'rule', text, 'x-kubernetes-validations needs a type: the value is not visible to rules');
       continue;
     }
-    compileRule(rule, text, type.name, context.environment, (field, value, message) =>
+    const compiled = compileRule(rule, text, type.name, context.environment, (field, value, message) =>
       problem(index, field, value, message),
-    ).forEach((compiled) => rules.push(compiled));
+    );
+    if (compiled !== undefined) rules.push(compiled);
   }
   const wrap = type?.wrap;
   const kind = stringAt(schema, 'type');
@@ -162,7 +163,7 @@ function compileOwn(schema: JsonSchema, context: Context, at: string[]): Evaluat
         if (old === undefined || old === null) {
           if (!rule.optionalOld) continue;
         } else oldSelf ??= wrap === undefined ? old : wrap(old);
-        variables['oldSelf'] = rule.optionalOld
+        variables.oldSelf = rule.optionalOld
           ? oldSelf === undefined
             ? Optional.none()
             : Optional.of(oldSelf)
@@ -182,39 +183,37 @@ function compileRule(
   type: string,
   environment: Environment,
   problem: (field: RuleProblem['field'], value: string, message: string) => void,
-): Rule[] {
-  const optionalOld = rule['optionalOldSelf'] === true;
+): Rule | undefined {
+  const optionalOld = rule.optionalOldSelf === true;
   const scope = environment
     .clone()
     .registerVariable('self', type)
     .registerVariable('oldSelf', optionalOld ? `optional<${type}>` : type);
   const evaluate = compileExpression(scope, text, 'bool', (message) => problem('rule', text, message));
-  if (evaluate === undefined) return [];
-  const expression = typeof rule['messageExpression'] === 'string' ? rule['messageExpression'] : undefined;
+  if (evaluate === undefined) return undefined;
+  const expression = typeof rule.messageExpression === 'string' ? rule.messageExpression : undefined;
   const messageExpression =
     expression === undefined
       ? undefined
       : compileExpression(scope, expression, 'string', (message) => problem('messageExpression', expression, message));
-  const fieldPath = typeof rule['fieldPath'] === 'string' ? rule['fieldPath'] : '';
+  const fieldPath = typeof rule.fieldPath === 'string' ? rule.fieldPath : '';
   const fieldSegments = parseFieldPath(fieldPath);
   if (fieldSegments === undefined) {
     problem('fieldPath', fieldPath, 'fieldPath must be a path of fields such as .spec.x or .spec["a-b"]');
   }
-  const reason = typeof rule['reason'] === 'string' ? rule['reason'] : 'FieldValueInvalid';
+  const reason = typeof rule.reason === 'string' ? rule.reason : 'FieldValueInvalid';
   if (!Object.hasOwn(reasons, reason))
     problem('reason', reason, `supported reasons: ${Object.keys(reasons).join(', ')}`);
-  return [
-    {
-      evaluate: evaluate.program,
-      text: text.trim(),
-      message: typeof rule['message'] === 'string' && rule['message'] !== '' ? rule['message'] : undefined,
-      messageExpression: messageExpression?.program,
-      reason: reasons[reason] ?? 'FieldValueInvalid',
-      fieldSegments: (fieldSegments ?? []).toReversed(),
-      readsOld: evaluate.readsOldSelf || (messageExpression?.readsOldSelf ?? false),
-      optionalOld,
-    },
-  ];
+  return {
+    evaluate: evaluate.program,
+    text: text.trim(),
+    message: typeof rule.message === 'string' && rule.message !== '' ? rule.message : undefined,
+    messageExpression: messageExpression?.program,
+    reason: reasons[reason] ?? 'FieldValueInvalid',
+    fieldSegments: (fieldSegments ?? []).toReversed(),
+    readsOld: evaluate.readsOldSelf || (messageExpression?.readsOldSelf ?? false),
+    optionalOld,
+  };
 }
 
 const maximumExpression = 20_000;
@@ -338,9 +337,4 @@ export function parseFieldPath(text: string): string[] | undefined {
     rest = rest.slice(match[0].length);
   }
   return segments;
-}
-
-/** The keys of a map list that must be there for its items to be told apart. */
-export function mapKeysOf(schema: JsonSchema): string[] {
-  return stringsAt(schema, 'x-kubernetes-list-map-keys');
 }

@@ -51,7 +51,7 @@ export class TypeDeclarations {
     if (isIntOrString(schema)) {
       return { name: 'dyn', wrap: (value) => (typeof value === 'number' ? BigInt(Math.trunc(value)) : value) };
     }
-    switch (schema['type']) {
+    switch (schema.type) {
       case 'string':
         return stringType(stringAt(schema, 'format'));
       case 'integer':
@@ -113,7 +113,7 @@ export class TypeDeclarations {
     const fields: Record<string, string> = {};
     const prototype: PropertyDescriptorMap = {};
     for (const [name, property] of properties) {
-      if (preserves(property) && property['type'] === undefined) continue;
+      if (preserves(property) && property.type === undefined) continue;
       const escaped = escapeName(name);
       const type = escaped === undefined ? undefined : this.typeOf(property, `${path}.${escaped}`);
       if (escaped === undefined || type === undefined) continue;

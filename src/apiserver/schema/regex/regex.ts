@@ -11,7 +11,6 @@ export class Regex {
   /** First code point of each class; characters of one class are never told apart by the expression. */
   readonly #bounds: number[];
   readonly #asciiClass = new Uint16Array(128);
-  readonly #classCode: number[];
   #states = new Map<string, State>();
   #first: State;
 
@@ -27,7 +26,6 @@ export class Regex {
       for (const [low, high] of instruction.ranges) bounds.add(low).add(high + 1);
     }
     this.#bounds = [...bounds].sort((a, b) => a - b);
-    this.#classCode = this.#bounds;
     for (let char = 0, at = 0; char < 128; char++) {
       while (this.#bounds[at + 1] !== undefined && this.#bounds[at + 1]! <= char) at++;
       this.#asciiClass[char] = at;
@@ -51,7 +49,8 @@ export class Regex {
       if (next === true) return true;
       state = next;
     }
-    return (state.atEnd ??= this.#close(state.cores, state.before, -1).includes(0));
+    state.atEnd ??= this.#close(state.cores, state.before, -1).includes(0);
+    return state.atEnd;
   }
 
   /** Leftmost match at or after `from`, as [start, end) in UTF-16 units; the one a backtracking matcher would prefer. */
@@ -114,7 +113,7 @@ export class Regex {
 
   /** Consuming one character of class `at`: the state after it, or true where a match is already complete. */
   #step(state: State, at: number): State | true {
-    const code = this.#classCode[at]!;
+    const code = this.#bounds[at]!;
     const closed = this.#close(state.cores, state.before, code);
     let next: State | true;
     if (closed.includes(0)) next = true;
