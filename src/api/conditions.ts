@@ -1,9 +1,9 @@
-import Type from 'typebox';
+import type { TUnsafe } from 'typebox';
 import type { Condition } from '../meta/index.ts';
 import type { PrinterColumn } from './kind.ts';
 import { listMap } from './schema.ts';
 
-const condition = Type.Unsafe<Condition>({
+const condition = {
   type: 'object',
   description: 'One aspect of the state of the object.',
   required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
@@ -32,7 +32,7 @@ const condition = Type.Unsafe<Condition>({
       description: 'The metadata.generation this was decided for.',
     },
   },
-});
+} as unknown as TUnsafe<Condition>;
 
 /** A condition list: a map keyed by type, so that two controllers can own different conditions of one object. */
 export function conditions(types: string) {

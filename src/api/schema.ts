@@ -1,8 +1,23 @@
-import Type, { type Static, type TProperties, type TSchema, type TUnsafe } from 'typebox';
+import type {
+  Static,
+  TArray,
+  TBoolean,
+  TInteger,
+  TNumber,
+  TObject,
+  TOptional,
+  TProperties,
+  TSchema,
+  TString,
+  TUnsafe,
+} from 'typebox';
 import type { JsonSchema } from './kind.ts';
 
 /**
- * Building blocks of the kinds' schemas: TypeBox schemas with the `x-kubernetes-*` keywords, each with its description.
+ * Building blocks of the kinds' schemas: plain JSON Schema with the `x-kubernetes-*` keywords, each with its
+ * description, typed as TypeBox schemas so that `Static` gives the TypeScript type. (Only TypeBox's types are used:
+ * loading it would cost each start 140 ms, for objects that are as easily written down.)
+ *
  * A property with a default is not required of a writer, and is always there in the TypeScript type, since types
  * describe objects as a server returns them.
  */
@@ -48,12 +63,18 @@ export function uniqueBy(field: string, what: string): CelRule {
   };
 }
 
+const optionals = new WeakSet<object>();
+
+function make<T extends TSchema>(schema: JsonSchema): T {
+  return schema as unknown as T;
+}
+
 function keywords(description: string, { rules, ...rest }: Options): Record<string, unknown> {
   return { description, ...rest, ...(rules === undefined ? {} : { 'x-kubernetes-validations': rules }) };
 }
 
 export function text(description: string, options: Options = {}) {
-  return Type.String(keywords(description, options));
+  return make<TString>({ type: 'string', ...keywords(description, options) });
 }
 
 export function oneOf<const V extends readonly string[]>(
@@ -61,33 +82,33 @@ export function oneOf<const V extends readonly string[]>(
   values: V,
   options: Options = {},
 ): TUnsafe<V[number]> {
-  return Type.Unsafe<V[number]>({ type: 'string', enum: values, ...keywords(description, options) });
+  return make({ type: 'string', enum: values, ...keywords(description, options) });
 }
 
 export function int32(description: string, options: Options = {}) {
-  return Type.Integer({ format: 'int32', ...keywords(description, options) });
+  return make<TInteger>({ type: 'integer', format: 'int32', ...keywords(description, options) });
 }
 
 export function int64(description: string, options: Options = {}) {
-  return Type.Integer({ format: 'int64', ...keywords(description, options) });
+  return make<TInteger>({ type: 'integer', format: 'int64', ...keywords(description, options) });
 }
 
 export function number(description: string, options: Options = {}) {
-  return Type.Number(keywords(description, options));
+  return make<TNumber>({ type: 'number', ...keywords(description, options) });
 }
 
 export function bool(description: string, options: Options = {}) {
-  return Type.Boolean(keywords(description, options));
+  return make<TBoolean>({ type: 'boolean', ...keywords(description, options) });
 }
 
 /** RFC 3339. */
 export function time(description: string) {
-  return Type.String({ format: 'date-time', ...keywords(description, {}) });
+  return make<TString>({ type: 'string', format: 'date-time', description });
 }
 
 /** A Kubernetes quantity: `500m`, `2Gi`, 4. */
 export function quantity(description: string): TUnsafe<string | number> {
-  return Type.Unsafe<string | number>({
+  return make({
     anyOf: [{ type: 'integer' }, { type: 'string' }],
     pattern:
       '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
@@ -97,7 +118,7 @@ export function quantity(description: string): TUnsafe<string | number> {
 }
 
 export function intOrString(description: string): TUnsafe<string | number> {
-  return Type.Unsafe<string | number>({
+  return make({
     anyOf: [{ type: 'integer' }, { type: 'string' }],
     'x-kubernetes-int-or-string': true,
     description,
@@ -105,7 +126,7 @@ export function intOrString(description: string): TUnsafe<string | number> {
 }
 
 export function list<T extends TSchema>(description: string, item: T, options: Options = {}) {
-  return Type.Array(item, keywords(description, options));
+  return make<TArray<T>>({ type: 'array', items: item, ...keywords(description, options) });
 }
 
 /** A list whose items are known by the fields `keys`; two items of one key are refused. */
@@ -122,7 +143,7 @@ export function map<T extends TSchema>(
   value: T,
   options: Options = {},
 ): TUnsafe<Record<string, Static<T>>> {
-  return Type.Unsafe<Record<string, Static<T>>>({
+  return make({
     type: 'object',
     additionalProperties: value,
     ...keywords(description, options),
@@ -130,20 +151,24 @@ export function map<T extends TSchema>(
 }
 
 export function object<P extends TProperties>(description: string, properties: P, options: Options = {}) {
-  const schema = Type.Object(properties, keywords(description, options));
-  const required = ((schema as { required?: string[] }).required ?? []).filter(
-    (name) => !('default' in (properties[name] as unknown as JsonSchema)),
+  const required = Object.keys(properties).filter(
+    (name) => !optionals.has(properties[name]!) && !('default' in properties[name]!),
   );
-  if (required.length === 0) delete (schema as unknown as JsonSchema).required;
-  else (schema as unknown as JsonSchema).required = required;
-  return schema;
+  return make<TObject<P>>({
+    type: 'object',
+    ...(required.length === 0 ? {} : { required }),
+    properties,
+    ...keywords(description, options),
+  });
 }
 
-export function optional<T extends TSchema>(schema: T) {
-  return Type.Optional(schema);
+export function optional<T extends TSchema>(schema: T): TOptional<T> {
+  const copy = { ...schema } as TOptional<T>;
+  optionals.add(copy);
+  return copy;
 }
 
-/** The schema as plain JSON, without what TypeBox keeps for itself. */
+/** A copy of the schema as plain JSON: parts that several kinds share are no longer shared. */
 export function plain(schema: TSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema)) as JsonSchema;
 }
