@@ -1,9 +1,12 @@
-import type { KubeObject, ResourceType } from './object.ts';
+import type { Condition, KubeObject, ResourceType } from './object.ts';
 import type { PolicyRule } from './rbac.ts';
 
 /** The built-in kinds that rooms read or write: only the fields they use. */
 
-export type Namespace = KubeObject<{ finalizers?: string[] }, { phase?: 'Active' | 'Terminating' }>;
+export type Namespace = KubeObject<
+  { finalizers?: string[] },
+  { phase?: 'Active' | 'Terminating'; conditions?: Condition[] }
+>;
 export const Namespace: ResourceType<Namespace> = {
   group: '',
   version: 'v1',

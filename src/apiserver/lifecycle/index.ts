@@ -1,0 +1,2 @@
+export { Lifecycle, type LifecycleSettings } from './lifecycle.ts';
+export { garbageCollectorAccount, type LifecyclePlane, namespaceControllerAccount } from './plane.ts';
