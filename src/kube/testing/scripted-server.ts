@@ -25,6 +25,7 @@ interface OpenWatch {
   resource: string;
   namespace: string | undefined;
   stream: ByteStream;
+  dead?: boolean;
 }
 
 /** What to do in place of answering a request, or undefined to answer it. */
@@ -43,8 +44,6 @@ export class ScriptedServer {
   readonly faults: Fault[] = [];
   /** How the bytes of a response are cut. */
   cut: (bytes: Uint8Array) => Uint8Array[] = (bytes) => [bytes];
-  /** Whether watches hear of changes; false is a connection that is dead without saying so. */
-  live = true;
   readonly #clock: Clock;
   readonly #state = new Map<string, Stored<KubeObject>>();
   readonly #watches = new Set<OpenWatch>();
@@ -87,6 +86,11 @@ export class ScriptedServer {
     for (const watch of this.#watches) watch.stream.fail(new Error('read ECONNRESET'));
   }
 
+  /** The watches open now hear nothing any more, and are not told so. */
+  stall(): void {
+    for (const watch of this.#watches) watch.dead = true;
+  }
+
   /** Ends every watch as a server does whose time for it is over. */
   endWatches(): void {
     for (const watch of this.#watches) watch.stream.end();
@@ -99,15 +103,12 @@ export class ScriptedServer {
   }
 
   bookmark(): void {
-    for (const { stream } of this.#watches) {
-      const object = { metadata: { resourceVersion: String(this.revision) } };
-      this.#send(stream, { type: 'BOOKMARK', object });
-    }
+    this.inject({ type: 'BOOKMARK', object: { metadata: { resourceVersion: String(this.revision) } } });
   }
 
   /** Sends a line on every watch, whatever it is. */
   inject(event: { type: string; object: unknown }): void {
-    for (const { stream } of this.#watches) this.#send(stream, event);
+    for (const { stream, dead } of this.#watches) if (!dead) this.#send(stream, event);
   }
 
   async #request(request: TransportRequest): Promise<TransportResponse> {
@@ -225,8 +226,7 @@ export class ScriptedServer {
 
   #tell(change: Change): void {
     this.#history.push(change);
-    if (!this.live) return;
-    for (const watch of this.#watches) if (concerns(watch, change)) this.#send(watch.stream, change);
+    for (const watch of this.#watches) if (!watch.dead && concerns(watch, change)) this.#send(watch.stream, change);
   }
 
   #send(stream: ByteStream, event: { type: string; object: unknown }): void {
