@@ -29,4 +29,5 @@ export type { AttachmentMode, IPFamily, ReclaimPolicy } from './networking/share
 export * from './networking/subnet.ts';
 export * from './networking/subnet-claim.ts';
 export * from './planes.ts';
+export * from './reasons/index.ts';
 export * from './resourcemanager/project.ts';

@@ -1,0 +1,53 @@
+import { define } from './define.ts';
+
+/** Reasons on the fabric\u2019s kinds, and those the data plane writes on interfaces. */
+export const fabricReasons = define({
+  IdentifierAllocated: ['nobody', 'The network has its identifier in the data plane.', 'Identifier {vpc} is allocated'],
+  AttachmentDefinitionReady: [
+    'nobody',
+    'The NetworkAttachmentDefinition is in place.',
+    'NetworkAttachmentDefinition {name} is in place',
+  ],
+  AttachmentReady: ['nobody', 'The attachment is prepared: the instance can start.', 'Attachment {name} is prepared'],
+  AwaitingNetworkContext: [
+    'nobody',
+    'The network is not present in this location yet.',
+    'Waiting for NetworkContext {context}',
+  ],
+  AwaitingVPC: ['nobody', 'The network\u2019s VPC is not there yet.', 'Waiting for VPC {vpc}'],
+  AwaitingVPCIdentifier: [
+    'nobody',
+    'The network has no identifier in the data plane yet.',
+    'Waiting for the identifier of VPC {vpc}',
+  ],
+  AwaitingDataPlane: ['nobody', 'The node has not announced the interface yet.', 'Waiting for the data plane'],
+  FabricIdentityExhausted: [
+    'operator',
+    'Every number a network can have in the fabric is taken.',
+    'There is no free fabric identity for network {network}',
+  ],
+  VPCIdentifierExhausted: [
+    'operator',
+    'Every identifier an attachment can have in the VPC is taken.',
+    'VPC {vpc} has no free attachment identifier',
+  ],
+  DatapathAttached: ['nobody', 'The shard\u2019s data path is attached.', 'The data path is attached'],
+  DatapathNotAttached: [
+    'operator',
+    'The shard\u2019s data path is not attached (yet, or any more).',
+    'The data path is not attached[ on node {node}]',
+  ],
+  UplinksMissing: [
+    'operator',
+    'The shard\u2019s data path is not attached on every uplink.',
+    'The data path is missing on uplinks {uplinks}',
+  ],
+  AddressesProgrammed: ['nobody', 'The shard translates with its addresses.', 'The shard translates with {addresses}'],
+  AddressUnassigned: ['operator', 'The shard has no address of either family.', 'The shard has no address assigned'],
+  ProgrammingFailed: [
+    'operator',
+    'The data path refused a value; the earlier one stays.',
+    'The data path refused {value}',
+  ],
+  ShardConflict: ['operator', 'More than one shard names the node.', 'Node {node} is named by shards {shards}'],
+});
