@@ -1,6 +1,8 @@
 import { createPrivateKey, createPublicKey, X509Certificate as NodeCertificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+// First: @peculiar/x509's dependency injection refuses to load without it.
+import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { type Clock, type Random, systemRandom } from '../../kube/index.ts';
 import { dateOf } from '../../meta/index.ts';
