@@ -29,9 +29,12 @@ export function closeRuleBudget(): 'rule' | 'object' | undefined {
   return objectLeft <= 0 ? 'object' : 'rule';
 }
 
+/** One for all: a loop that swallows it over and over must not pay for stack traces. */
+const exceeded = new EvaluationError('operation cancelled: actual cost limit exceeded');
+
 function charge(steps: number): void {
   ruleLeft -= steps;
-  if (ruleLeft < 0) throw new EvaluationError('operation cancelled: actual cost limit exceeded');
+  if (ruleLeft < 0) throw exceeded;
 }
 
 function sizeOf(value: unknown): number {
