@@ -28,7 +28,7 @@ export function controllerRoles(controllers: readonly Pick<Controller, 'name' | 
 
 /**
  * What every plane has from the start, as on Kubernetes: cluster-admin, and what everybody who proved who they are may
- * do (discovery, asking about themselves). A project's plane also lets `project-<id>` do everything in it.
+ * do (discovery, asking about themselves), the server's own controllers. A project's plane also lets `project-<id>` do everything in it.
  */
 export function defaultRoles(role: PlaneRole, name: string): Roles {
   const roles: Roles = { clusterRoles: [], clusterRoleBindings: [] };
@@ -60,6 +60,15 @@ export function defaultRoles(role: PlaneRole, name: string): Roles {
     { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'] },
   ];
   add(roles, 'system:basic-user', self, [group(authenticated)]);
+  const events = { verbs: ['create', 'patch', 'update'], apiGroups: ['events.k8s.io', ''], resources: ['events'] };
+  const any = { apiGroups: ['*'], resources: ['*'] };
+  const collector = [{ ...any, verbs: ['delete', 'get', 'list', 'patch', 'update', 'watch'] }, events];
+  add(roles, 'system:controller:generic-garbage-collector', collector, [kubeSystem('generic-garbage-collector')]);
+  const namespaces = [
+    { ...any, verbs: ['delete', 'deletecollection', 'get', 'list', 'watch'] },
+    { verbs: ['update'], apiGroups: [''], resources: ['namespaces/finalize', 'namespaces/status'] },
+  ];
+  add(roles, 'system:controller:namespace-controller', namespaces, [kubeSystem('namespace-controller')]);
   if (role === 'project') {
     const subject: Subject = { kind: 'User', apiGroup: rbacGroup, name: `project-${name}` };
     roles.clusterRoleBindings.push(binding('berth:project-owner', 'cluster-admin', [subject]));
@@ -147,6 +156,10 @@ function binding(name: string, clusterRole: string, subjects: Subject[]): Cluste
 
 function serviceAccount(name: string): Subject {
   return { kind: 'ServiceAccount', name, namespace: systemNamespace };
+}
+
+function kubeSystem(name: string): Subject {
+  return { kind: 'ServiceAccount', name, namespace: 'kube-system' };
 }
 
 function group(name: string): Subject {
