@@ -1,0 +1,12 @@
+export { humanDuration } from './duration.ts';
+export { compileJsonPath, type JsonPath } from './jsonpath.ts';
+export {
+  type Cell,
+  type PartialObjectMetadata,
+  partialObjectMetadata,
+  renderTable,
+  type Table,
+  type TableColumn,
+  type TableOptions,
+  type TableRow,
+} from './table.ts';

@@ -1,0 +1,143 @@
+import type { KubeObject, ListMeta, ObjectMeta } from '../../meta/index.ts';
+import { parseTime } from '../../meta/index.ts';
+import type { ServedResource } from '../resource.ts';
+import { humanDuration } from './duration.ts';
+import { compileJsonPath } from './jsonpath.ts';
+
+export interface TableColumn {
+  name: string;
+  type: string;
+  format: string;
+  description: string;
+  priority: number;
+}
+
+export type Cell = string | number | boolean | null;
+
+export interface TableRow {
+  cells: Cell[];
+  object?: PartialObjectMetadata | KubeObject;
+}
+
+/** meta.k8s.io/v1 Table. */
+export interface Table {
+  kind: 'Table';
+  apiVersion: 'meta.k8s.io/v1';
+  metadata: Partial<ListMeta>;
+  columnDefinitions: TableColumn[];
+  rows: TableRow[];
+}
+
+export interface PartialObjectMetadata {
+  kind: 'PartialObjectMetadata';
+  apiVersion: 'meta.k8s.io/v1';
+  metadata: ObjectMeta;
+}
+
+export interface TableOptions {
+  /** What each row carries beside its cells; `Metadata` where absent, as on the wire. */
+  includeObject?: 'None' | 'Metadata' | 'Object';
+  /** Leaves columnDefinitions empty: every event of a watch after the first. */
+  noHeaders?: boolean;
+  /** Milliseconds since the Unix epoch, for ages. */
+  now: number;
+  /** Of the list, or of the object. */
+  metadata?: Partial<ListMeta>;
+}
+
+type Column = { definition: TableColumn; cell: (object: KubeObject, now: number) => Cell };
+
+const rendered = new WeakMap<ServedResource['columns'], Column[]>();
+
+const nameDescription =
+  'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names';
+
+/**
+ * What `kubectl get` asks for: objects as rows. The first column is always Name, then the resource's own, or Age where
+ * it declares none (apiextensions-apiserver, pkg/registry/customresource/tableconvertor). For a watch, one call per event.
+ *
+ * @param now in `options`: ages are counted to it.
+ */
+export function renderTable(
+  resource: Pick<ServedResource, 'columns'>,
+  objects: readonly KubeObject[],
+  options: TableOptions,
+): Table {
+  const columns = columnsOf(resource.columns);
+  const include = options.includeObject ?? 'Metadata';
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: options.metadata ?? {},
+    columnDefinitions: options.noHeaders === true ? [] : columns.map((column) => column.definition),
+    rows: objects.map((object) => {
+      const cells = columns.map((column) => column.cell(object, options.now));
+      if (include === 'None') return { cells };
+      return { cells, object: include === 'Object' ? object : partialObjectMetadata(object) };
+    }),
+  };
+}
+
+/** The object's metadata under the kind PartialObjectMetadata; shares, does not copy. */
+export function partialObjectMetadata(object: KubeObject): PartialObjectMetadata {
+  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata };
+}
+
+function columnsOf(declared: ServedResource['columns']): Column[] {
+  const known = rendered.get(declared);
+  if (known !== undefined) return known;
+  const own = declared.length > 0 ? declared : [{ name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }];
+  const columns: Column[] = [
+    {
+      definition: { name: 'Name', type: 'string', format: 'name', description: nameDescription, priority: 0 },
+      cell: (object) => object.metadata.name,
+    },
+    ...own.map(columnOf),
+  ];
+  rendered.set(declared, columns);
+  return columns;
+}
+
+function columnOf(column: ServedResource['columns'][number]): Column {
+  const path = compileJsonPath(column.jsonPath);
+  return {
+    definition: {
+      name: column.name,
+      type: column.type,
+      format: column.format ?? '',
+      description: column.description ?? `Custom resource definition column (in JSONPath format): ${column.jsonPath}`,
+      priority: column.priority ?? 0,
+    },
+    cell: (object, now) => {
+      const found = path(object);
+      if (found.length === 0 || found[0] === null) return null;
+      // Like the real server, of many matches only the first is shown.
+      if (column.type === 'string') return textOf(found[0]);
+      return typedCell(column.type, found[0], now);
+    },
+  };
+}
+
+function typedCell(type: string, value: unknown, now: number): Cell {
+  switch (type) {
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date': {
+      if (typeof value !== 'string') return null;
+      const time = /^\d{4}-\d\d-\d\dT/.test(value) ? parseTime(value) : undefined;
+      return time === undefined ? '<invalid>' : humanDuration(now - time);
+    }
+    default:
+      return null;
+  }
+}
+
+/** Scalars bare, the rest as JSON, as client-go's jsonpath prints them. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value) ?? '';
+}
