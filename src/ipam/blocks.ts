@@ -1,0 +1,150 @@
+import { type IpFamily, IpPrefix } from '../address/index.ts';
+import { formatTime } from '../meta/index.ts';
+import { classNamed } from './classes.ts';
+import { type AllocationSpec, apiVersion, type IPAllocation } from './objects.ts';
+import type { PoolRecord } from './pool-record.ts';
+import { uuidOf } from './scope.ts';
+import { bytesOf, give, numberOf, type Space, save, spaceById } from './space.ts';
+import { durationMilliseconds } from './validation.ts';
+import { one, type Row, rows, run, type Step, type Work } from './work.ts';
+
+/** A block that is held under an allocation's name. */
+export interface BlockRecord {
+  readonly space: number;
+  readonly prefix: IpPrefix;
+  /** `held`, `retained`, `expiring`. */
+  readonly state: string;
+  readonly purpose: string;
+  /** `<namespace>/<name>` of the claim that holds it. */
+  readonly claim: string | undefined;
+  readonly class: string | undefined;
+  readonly scope: string | undefined;
+  readonly reclaim: string | undefined;
+  /** Milliseconds a retained block is kept; undefined: for ever. */
+  readonly lease: number | undefined;
+  readonly poolId: number;
+}
+
+const columns = `b.space, b.start, b.length, b.state, b.purpose, b.claim, b.class, b.scope, b.reclaim, b.lease,
+  s.pool, p.family FROM ipam_block b JOIN ipam_space s ON s.id = b.space JOIN ipam_pool p ON p.id = s.pool`;
+
+export function* blockNamed(work: Work, namespace: string, name: string): Step<BlockRecord | undefined> {
+  const row = yield* one(
+    `SELECT ${columns} WHERE b.plane = ? AND b.namespace = ? AND b.name = ?`,
+    work.plane,
+    namespace,
+    name,
+  );
+  return row === undefined ? undefined : blockOf(row);
+}
+
+/** The block of a space that holds any address of `prefix`, resting and reserved ones included. */
+export function* blockAround(
+  space: Space,
+  prefix: IpPrefix,
+): Step<(BlockRecord & { due: number | undefined }) | undefined> {
+  const row = yield* one(
+    `SELECT b.due, ${columns} WHERE b.space = ? AND b.start <= ? ORDER BY b.start DESC LIMIT 1`,
+    space.id,
+    bytesOf(prefix.end),
+  );
+  if (row === undefined) return undefined;
+  const block = blockOf(row);
+  if (!block.prefix.overlaps(prefix)) return undefined;
+  return { ...block, due: row.due === null ? undefined : Number(row.due) };
+}
+
+function blockOf(row: Row): BlockRecord {
+  const text = (value: unknown) => (value === null ? undefined : (value as string));
+  return {
+    space: Number(row.space),
+    prefix: IpPrefix.of(Number(row.family) as IpFamily, numberOf(row.start), Number(row.length)),
+    state: row.state as string,
+    purpose: row.purpose as string,
+    claim: text(row.claim),
+    class: text(row.class),
+    scope: text(row.scope),
+    reclaim: text(row.reclaim),
+    lease: row.lease === null ? undefined : Number(row.lease),
+    poolId: Number(row.pool),
+  };
+}
+
+/** An IPAllocation as it is first stored. */
+export function newAllocation(
+  work: Work,
+  namespace: string,
+  name: string,
+  block: IpPrefix,
+  spec: Omit<AllocationSpec, 'ipFamily'>,
+  digest?: string,
+): IPAllocation {
+  return {
+    apiVersion,
+    kind: 'IPAllocation',
+    metadata: {
+      name,
+      namespace,
+      uid: uuidOf(work.seed, 'ipallocations', namespace, name),
+      generation: 1,
+      creationTimestamp: formatTime(work.now),
+    },
+    spec: { ipFamily: block.family === 4 ? 'IPv4' : 'IPv6', ...spec },
+    status: {
+      phase: 'Ready',
+      allocatedCIDR: block.toString(),
+      ...(digest === undefined || digest === '' ? {} : { scopeDigest: digest }),
+    },
+  };
+}
+
+/**
+ * Lets go of a held block: it rests as long as its pool says before it is free. The allocation's object goes with it.
+ * Nothing happens where no block has the name.
+ */
+export function* releaseBlock(work: Work, namespace: string, name: string, pool: PoolRecord): Step<void> {
+  const block = yield* blockNamed(work, namespace, name);
+  if (block !== undefined) {
+    const space = yield* spaceById(work.plane, block.space, pool.prefix.family);
+    const rest = pool.rest ?? (yield* classRest(work, block.class)) ?? work.defaultRestSeconds * 1000;
+    space.live--;
+    if (rest > 0) {
+      yield* run(
+        `UPDATE ipam_block SET state = 'resting', due = ?, namespace = NULL, name = NULL, claim = NULL
+         WHERE space = ? AND start = ?`,
+        work.now + rest,
+        block.space,
+        bytesOf(block.prefix.start),
+      );
+    } else {
+      yield* run('DELETE FROM ipam_block WHERE space = ? AND start = ?', block.space, bytesOf(block.prefix.start));
+      yield* give(space, block.prefix, pool.prefix);
+    }
+    yield* save(space);
+  }
+  const object = yield* work.get<IPAllocation>('ipallocations', namespace, name);
+  if (object !== undefined) work.delete('ipallocations', object);
+}
+
+function* classRest(work: Work, name: string | undefined): Step<number | undefined> {
+  const record = name === undefined ? undefined : yield* classNamed(work, name);
+  return durationMilliseconds(record?.spec.restPeriod);
+}
+
+/** How many blocks one transaction frees at most: an allocation that sweeps must not wait long. */
+export const batch = 256;
+
+/** Frees blocks of `space` that have rested, at most a batch. Answers how many. `space` is saved by the caller or here. */
+export function* sweepSpace(work: Work, space: Space, pool: IpPrefix): Step<number> {
+  const due = yield* rows(
+    `SELECT start, length FROM ipam_block WHERE space = ? AND state = 'resting' AND due <= ? ORDER BY due LIMIT ${batch}`,
+    space.id,
+    work.now,
+  );
+  for (const row of due) {
+    yield* run('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, row.start as Uint8Array);
+    yield* give(space, IpPrefix.of(space.family, numberOf(row.start), Number(row.length)), pool);
+  }
+  if (due.length > 0) yield* save(space);
+  return due.length;
+}

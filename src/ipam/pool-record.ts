@@ -1,0 +1,85 @@
+import { bitsOf, type IpFamily, IpPrefix } from '../address/index.ts';
+import type { ClassRecord } from './classes.ts';
+import { numberOf } from './space.ts';
+import { one, type Row, rows, type Step, type Work } from './work.ts';
+
+/** A pool as allocation reads it. */
+export interface PoolRecord {
+  readonly id: number;
+  readonly name: string;
+  readonly prefix: IpPrefix;
+  readonly parent: number | undefined;
+  /** The class that provisioned it; undefined for an authored one. */
+  readonly class: string | undefined;
+  readonly digest: string | undefined;
+  /** `<namespace>/<name>` of the ScopeRange claim that holds it. */
+  readonly holder: string | undefined;
+  /** The `uniqueWithin` of the classes that draw from it, as JSON; undefined while none has. */
+  readonly roles: string | undefined;
+  readonly strategy: string;
+  readonly minLength: number;
+  readonly maxLength: number;
+  /** Milliseconds a freed block rests; undefined: as its class or the server says. */
+  readonly rest: number | undefined;
+  readonly maxLease: number | undefined;
+  readonly reserved: readonly string[];
+}
+
+export const poolColumns =
+  'id, name, family, start, length, parent, class, digest, holder, roles, strategy, min_length, max_length, rest, max_lease, reserved';
+
+export function poolOf(row: Row): PoolRecord {
+  const family = Number(row.family) as IpFamily;
+  const optional = <T>(value: unknown, of: (value: unknown) => T) => (value === null ? undefined : of(value));
+  return {
+    id: Number(row.id),
+    name: row.name as string,
+    prefix: IpPrefix.of(family, numberOf(row.start), Number(row.length)),
+    parent: optional(row.parent, Number),
+    class: optional(row.class, String),
+    digest: optional(row.digest, String),
+    holder: optional(row.holder, String),
+    roles: optional(row.roles, String),
+    strategy: row.strategy as string,
+    minLength: optional(row.min_length, Number) ?? 0,
+    maxLength: optional(row.max_length, Number) ?? bitsOf[family],
+    rest: optional(row.rest, Number),
+    maxLease: optional(row.max_lease, Number),
+    reserved: row.reserved === '[]' ? [] : (JSON.parse(row.reserved as string) as string[]),
+  };
+}
+
+export function* poolById(id: number): Step<PoolRecord> {
+  return poolOf((yield* one(`SELECT ${poolColumns} FROM ipam_pool WHERE id = ?`, id))!);
+}
+
+export function* poolNamed(work: Work, name: string): Step<PoolRecord | undefined> {
+  const row = yield* one(`SELECT ${poolColumns} FROM ipam_pool WHERE plane = ? AND name = ?`, work.plane, name);
+  return row === undefined ? undefined : poolOf(row);
+}
+
+/** The pool a class has provisioned for this combination of roles, if it has. */
+export function* provisionedPool(work: Work, record: ClassRecord, digest: string): Step<PoolRecord | undefined> {
+  const row = yield* one(
+    `SELECT ${poolColumns} FROM ipam_pool WHERE plane = ? AND class = ? AND digest = ?`,
+    work.plane,
+    record.name,
+    digest,
+  );
+  return row === undefined ? undefined : poolOf(row);
+}
+
+/** Authored pools of the class's family that offer it, by name. */
+export function* offeringPools(work: Work, record: ClassRecord): Step<PoolRecord[]> {
+  const found = yield* rows(
+    `SELECT ${poolColumns
+      .split(', ')
+      .map((column) => `p.${column}`)
+      .join(', ')} FROM ipam_offer o JOIN ipam_pool p ON p.id = o.pool
+     WHERE o.plane = ? AND o.class = ? AND p.family = ? ORDER BY o.pool_name`,
+    work.plane,
+    record.name,
+    record.family,
+  );
+  return found.map(poolOf);
+}

@@ -1,0 +1,203 @@
+import type { Procedure, ProcedureTransaction } from '../apiserver/index.ts';
+import { ApiError, formatTime, isTerminating, type KubeObject, type Status } from '../meta/index.ts';
+import { createClaim, deleteAllocation, deleteClaim, indexIdentity } from './claims.ts';
+import { createClass, deleteClass, writeClass } from './classes.ts';
+import type { IPAllocation, IPClaim, IPClass, IPPool, Plural } from './objects.ts';
+import { createPool, deletePool, updatePool } from './pools.ts';
+import { conflict, forbidden, invalid, modified, notFound } from './refusals.ts';
+import { flushPlane, nextDue, type PoolFigure, planesDue, planesStale, sweepPlane } from './sweep.ts';
+import { allocationDeleteCauses } from './validation.ts';
+import { type Operation, rows, run, type Step, Work } from './work.ts';
+
+export { schema } from './schema.ts';
+
+/** What every request brings along. */
+export interface Request {
+  plane: string;
+  project: string;
+  defaultRestSeconds: number;
+  /** Computes the answer and keeps nothing. */
+  dryRun: boolean;
+}
+
+export type WriteRequest = Request & { plural: Plural } & (
+    | { verb: 'create'; object: KubeObject }
+    /** `version`: the resourceVersion the object was built from. */
+    | { verb: 'update'; object: KubeObject; version: string }
+    | { verb: 'delete'; namespace: string; name: string; uid: string }
+  );
+
+/** The answer to a dry run: thrown, so that the store takes the statements back. */
+export type DryRunStatus = Status & { dryRun: KubeObject };
+
+export interface UpkeepAnswer {
+  figures: PoolFigure[];
+  /** Milliseconds since the Unix epoch of the next block that becomes due. */
+  next: number | undefined;
+  /** More is waiting already: call again. */
+  more: boolean;
+}
+
+const encoder = new TextEncoder();
+
+/** Runs a step to its end, at once. */
+function drive<T>(tx: ProcedureTransaction, step: Step<T>): T {
+  let input: unknown;
+  for (;;) {
+    const next = step.next(input);
+    if (next.done === true) return next.value;
+    input = answer(tx, next.value);
+  }
+}
+
+function answer(tx: ProcedureTransaction, operation: Operation): unknown {
+  if (operation.kind === 'rows') return tx.all(operation.sql, ...operation.parameters);
+  if (operation.kind === 'run') return tx.run(operation.sql, ...operation.parameters).changes;
+  return tx.get(operation.key);
+}
+
+/** Runs `step` and writes its objects. What it throws takes back its statements: the store sees to that. */
+function perform<T>(tx: ProcedureTransaction, work: Work, step: Step<T>): T {
+  const result = drive(tx, step);
+  for (const { key, object, deleted } of work.changes) {
+    const value = encoder.encode(JSON.stringify(object));
+    if (deleted) tx.delete(key, value);
+    else tx.put(key, value);
+  }
+  return result;
+}
+
+function write(tx: ProcedureTransaction, request: WriteRequest): KubeObject {
+  const seed = request.verb === 'delete' ? request.uid : (request.object.metadata.uid ?? '');
+  const work = new Work(tx.revision, tx.now, { ...request, seed });
+  const step = writing(work, request);
+  if (!request.dryRun) return perform(tx, work, step);
+  const dryRun = drive(tx, step);
+  const status: DryRunStatus = { ...ApiError.of('', 'dry run').status, dryRun };
+  throw new ApiError(status);
+}
+
+function* writing(work: Work, request: WriteRequest): Step<KubeObject> {
+  if (request.verb === 'create') return yield* create(work, request.plural, request.object);
+  const { namespace = '', name } = request.verb === 'update' ? request.object.metadata : request;
+  const current = yield* work.get(request.plural, namespace, name);
+  if (current === undefined) throw notFound(request.plural, name);
+  if (request.verb === 'delete') {
+    if (current.metadata.uid !== request.uid) {
+      throw conflict(request.plural, name, {
+        message: `the UID in the precondition (${request.uid}) is not that of the object (${current.metadata.uid})`,
+      });
+    }
+    return yield* remove(work, request.plural, current);
+  }
+  if (current.metadata.resourceVersion !== request.version) throw modified(request.plural, name);
+  return yield* update(work, request.plural, request.object, current);
+}
+
+function* create(work: Work, plural: Plural, object: KubeObject): Step<KubeObject> {
+  switch (plural) {
+    case 'ipclasses':
+      return yield* createClass(work, object as IPClass);
+    case 'ippools':
+      return yield* createPool(work, object as IPPool);
+    case 'ipclaims':
+      return yield* createClaim(work, object as IPClaim);
+    case 'ipallocations':
+      throw forbidden(plural, object.metadata.name, 'allocations are made by IPAM; create an IPClaim');
+  }
+}
+
+function* update(work: Work, plural: Plural, given: KubeObject, current: KubeObject): Step<KubeObject> {
+  const object = { ...given, status: current.status };
+  if (isTerminating(current) && (object.metadata.finalizers ?? []).length === 0) {
+    return yield* remove(work, plural, object);
+  }
+  if (plural === 'ipclasses') yield* writeClass(work, object as IPClass);
+  if (plural === 'ippools') yield* updatePool(work, object as IPPool, current as IPPool);
+  if (plural === 'ipclaims') {
+    yield* indexIdentity(work, object as IPClaim);
+    const claim = object as IPClaim;
+    return work.put(plural, { ...claim, spec: { ...claim.spec, ownerRef: (current as IPClaim).spec!.ownerRef! } });
+  }
+  return work.put(plural, object);
+}
+
+function* remove(work: Work, plural: Plural, current: KubeObject): Step<KubeObject> {
+  if (plural === 'ipallocations') {
+    const causes = allocationDeleteCauses(current as IPAllocation);
+    if (causes.length > 0) throw invalid(plural, current.metadata.name, causes);
+  }
+  if ((current.metadata.finalizers ?? []).length > 0) {
+    if (isTerminating(current)) return current;
+    const metadata = { ...current.metadata, deletionTimestamp: formatTime(work.now), deletionGracePeriodSeconds: 0 };
+    const status = plural === 'ipclaims' ? { ...(current as IPClaim).status, phase: 'Releasing' } : current.status;
+    return work.put(plural, { ...current, metadata, ...(status === undefined ? {} : { status }) });
+  }
+  switch (plural) {
+    case 'ipclasses':
+      return yield* deleteClass(work, current as IPClass);
+    case 'ippools':
+      return yield* deletePool(work, current as IPPool);
+    case 'ipclaims':
+      return yield* deleteClaim(work, current as IPClaim);
+    case 'ipallocations':
+      return yield* deleteAllocation(work, current as IPAllocation);
+  }
+}
+
+/** Frees what has rested, lets leases run out, and brings the status of every changed pool up to date. */
+function upkeep(tx: ProcedureTransaction, request: { defaultRestSeconds: number }): UpkeepAnswer {
+  const figures: PoolFigure[] = [];
+  const due = drive(tx, planesDue(tx.now));
+  let more = false;
+  for (const plane of new Set([...due, ...drive(tx, planesStale())])) {
+    const work = new Work(tx.revision, tx.now, { ...request, plane, project: plane, seed: plane });
+    const step = function* () {
+      if (due.includes(plane)) yield* sweepPlane(work);
+      return yield* flushPlane(work);
+    };
+    const flushed = perform(tx, work, step());
+    figures.push(...flushed.figures);
+    more ||= flushed.more;
+  }
+  const next = drive(tx, nextDue());
+  return { figures, next, more: more || (next !== undefined && next <= tx.now) };
+}
+
+/** Forgets a project's address space. Its objects go with its plane (`Storage.dropPlane`). */
+function drop(tx: ProcedureTransaction, request: { plane: string }): void {
+  const dropping = function* (): Step<void> {
+    yield* run('DELETE FROM ipam_free WHERE space IN (SELECT id FROM ipam_space WHERE plane = ?)', request.plane);
+    for (const space of yield* rows('SELECT id FROM ipam_space WHERE plane = ?', request.plane)) {
+      yield* run('DELETE FROM ipam_block WHERE space = ?', space.id!);
+    }
+    for (const table of ['space', 'offer', 'pool', 'class', 'identity']) {
+      yield* run(`DELETE FROM ipam_${table} WHERE plane = ?`, request.plane);
+    }
+  };
+  drive(tx, dropping());
+}
+
+/** IPClaims made for one interface, by their identity labels, without reading any other. */
+function claimsOf(
+  tx: ProcedureTransaction,
+  request: { plane: string; cellUid: string; namespace: string; name: string },
+) {
+  return tx.all(
+    `SELECT namespace, name FROM ipam_identity
+     WHERE plane = ? AND cell_uid = ? AND interface_namespace = ? AND interface_name = ? ORDER BY namespace, name`,
+    request.plane,
+    request.cellUid,
+    request.namespace,
+    request.name,
+  );
+}
+
+/** Registered with the store when it is opened. */
+export const procedures: Record<string, Procedure> = {
+  'ipam.write': (tx, argument) => write(tx, argument as WriteRequest),
+  'ipam.upkeep': (tx, argument) => upkeep(tx, argument as { defaultRestSeconds: number }),
+  'ipam.drop': (tx, argument) => drop(tx, argument as { plane: string }),
+  'ipam.claimsOf': (tx, argument) =>
+    claimsOf(tx, argument as { plane: string; cellUid: string; namespace: string; name: string }),
+};

@@ -1,0 +1,113 @@
+import type { Registry } from 'prom-client';
+import type { ResourceBacking, Storage } from '../apiserver/index.ts';
+import type { Clock, Timer } from '../kube/index.ts';
+import { backingOf } from './backing.ts';
+import { createMetrics } from './metrics.ts';
+import { kindOf, type Plural } from './objects.ts';
+import type { UpkeepAnswer, WriteRequest } from './procedures.ts';
+
+export interface IpamOptions {
+  /** Opened with the procedures of `proceduresUrl`. */
+  storage: Storage;
+  clock: Clock;
+  log: { error(context: object, message: string): void };
+  metrics?: Registry;
+  /** How long a freed block rests where its pool does not say, in seconds; may be 0. */
+  defaultRestSeconds: number;
+}
+
+export interface Ipam {
+  /** One per kind, for `ServedResource.backing`. */
+  backings: readonly { kind: string; plural: Plural; backing: ResourceBacking }[];
+  /** Starts freeing rested blocks and keeping pools' status. */
+  start(): void;
+  /** Stops, once what is under way is done. */
+  stop(): Promise<void>;
+  /** Forgets the address space of a project's plane: to be called beside `Storage.dropPlane`. */
+  dropProject(plane: string): Promise<void>;
+  /** IPClaims (namespace and name) of one interface, by its identity labels, through their index. */
+  claimsOf(identity: {
+    plane: string;
+    cellUid: string;
+    namespace: string;
+    name: string;
+  }): Promise<{ namespace: string; name: string }[]>;
+}
+
+/** The module to name to the store when it is opened. */
+export const proceduresUrl = new URL('./procedures.ts', import.meta.url).href;
+
+/** A pool's status follows its allocations by at most this. */
+const flushMilliseconds = 1000;
+/** A pool from which something was freed is shown sooner: somebody may be waiting for it. */
+const freedMilliseconds = 50;
+/** Rested blocks are freed in groups. */
+const sweepMilliseconds = 250;
+
+export function createIpam(options: IpamOptions): Ipam {
+  const { storage, clock, log, defaultRestSeconds } = options;
+  const metrics = options.metrics === undefined ? undefined : createMetrics(options.metrics);
+  let running = false;
+  let timer: { at: number; timer: Timer } | undefined;
+  let busy: Promise<void> | undefined;
+
+  /** Has upkeep run within `milliseconds`: an earlier appointment stands. */
+  const within = (milliseconds: number) => {
+    if (!running) return;
+    const at = clock.now() + milliseconds;
+    if (timer !== undefined && timer.at <= at) return;
+    timer?.timer.cancel();
+    timer = { at, timer: clock.after(milliseconds, tick) };
+  };
+  const tick = () => {
+    timer = undefined;
+    if (busy !== undefined) return within(freedMilliseconds);
+    busy = upkeep().finally(() => {
+      busy = undefined;
+    });
+  };
+  const upkeep = async () => {
+    try {
+      const { result } = await storage.call<UpkeepAnswer>('ipam.upkeep', { defaultRestSeconds });
+      metrics?.pools(result.figures);
+      if (result.more) within(0);
+      else if (result.next !== undefined) within(Math.max(sweepMilliseconds, result.next - clock.now()));
+    } catch (error) {
+      log.error({ error }, 'IPAM could not bring its pools up to date; it tries again in a second');
+      within(flushMilliseconds);
+    }
+  };
+  const observer = {
+    monotonic: () => clock.monotonic(),
+    wrote(request: WriteRequest, refused: Parameters<ReturnType<typeof createMetrics>['wrote']>[1], took: number) {
+      metrics?.wrote(request, refused, took);
+      if (refused !== undefined || request.dryRun) return;
+      // A deletion may have freed or rested a block: the answer of the next upkeep says when that one is due.
+      within(request.verb === 'delete' ? freedMilliseconds : flushMilliseconds);
+    },
+  };
+  const plurals = Object.keys(kindOf) as Plural[];
+  return {
+    backings: plurals.map((plural) => ({
+      kind: kindOf[plural],
+      plural,
+      backing: backingOf(plural, storage, defaultRestSeconds, observer),
+    })),
+    start() {
+      running = true;
+      within(0);
+    },
+    async stop() {
+      running = false;
+      timer?.timer.cancel();
+      timer = undefined;
+      await busy;
+    },
+    async dropProject(plane) {
+      await storage.call('ipam.drop', { plane });
+    },
+    async claimsOf(identity) {
+      return (await storage.call<{ namespace: string; name: string }[]>('ipam.claimsOf', identity)).result;
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { withCondition } from '../meta/index.ts';
+import { batch, releaseBlock, sweepSpace } from './blocks.ts';
+import type { IPAllocation, IPClass, IPPool } from './objects.ts';
+import { poolById } from './pool-record.ts';
+import { statusOf } from './pools.ts';
+import { spaceById } from './space.ts';
+import { one, rows, run, type Step, type Work } from './work.ts';
+
+/** How long a retained block whose lease has run out is still shown as Expiring; never longer than the lease itself. */
+const graceMilliseconds = 24 * 60 * 60 * 1000;
+
+/** One plane's due work: rested blocks become free, leases run out. Answers when more is due, if anything is waiting. */
+export function* sweepPlane(work: Work): Step<void> {
+  const due = yield* rows(
+    `SELECT b.space, b.start, b.length, b.state, b.namespace, b.name, b.lease, s.pool, p.family
+     FROM ipam_block b JOIN ipam_space s ON s.id = b.space JOIN ipam_pool p ON p.id = s.pool
+     WHERE b.due <= ? AND b.plane = ? ORDER BY b.due LIMIT ${batch}`,
+    work.now,
+    work.plane,
+  );
+  const swept = new Set<unknown>();
+  for (const row of due) {
+    const pool = yield* poolById(Number(row.pool));
+    if (row.state === 'resting') {
+      if (swept.has(row.space)) continue;
+      swept.add(row.space);
+      yield* sweepSpace(work, yield* spaceById(work.plane, Number(row.space), pool.prefix.family), pool.prefix);
+    } else if (row.state === 'retained') {
+      yield* expire(work, row.namespace as string, row.name as string, Number(row.lease));
+    } else {
+      yield* releaseBlock(work, row.namespace as string, row.name as string, pool);
+    }
+  }
+}
+
+function* expire(work: Work, namespace: string, name: string, lease: number): Step<void> {
+  const until = work.now + Math.min(graceMilliseconds, lease);
+  yield* run(
+    `UPDATE ipam_block SET state = 'expiring', due = ? WHERE plane = ? AND namespace = ? AND name = ?`,
+    until,
+    work.plane,
+    namespace,
+    name,
+  );
+  const object = yield* work.get<IPAllocation>('ipallocations', namespace, name);
+  if (object === undefined) return;
+  const expiring = {
+    type: 'Expiring',
+    status: 'True' as const,
+    reason: 'LeaseExpired',
+    message: `The retention lease has run out; the address is released in ${Math.round((until - work.now) / 1000)} s unless a claim of the same name takes it.`,
+  };
+  work.put('ipallocations', {
+    ...object,
+    status: { ...object.status!, conditions: withCondition(object.status?.conditions, expiring, work.now) },
+  });
+}
+
+/** Earliest time anything becomes due, over all planes; undefined where nothing waits. */
+export function* nextDue(): Step<number | undefined> {
+  const row = yield* one('SELECT min(due) AS due FROM ipam_block WHERE due IS NOT NULL');
+  return row === undefined || row.due === null ? undefined : Number(row.due);
+}
+
+export function* planesDue(now: number): Step<string[]> {
+  const due = yield* rows('SELECT plane FROM ipam_block WHERE due <= ? ORDER BY due LIMIT 64', now);
+  return [...new Set(due.map((row) => row.plane as string))];
+}
+
+/** What the flush says about a pool, for gauges. */
+export interface PoolFigure {
+  plane: string;
+  pool: string;
+  class: string;
+  authored: boolean;
+  utilization: number;
+}
+
+/** Brings the status of pools (and counts of classes) whose space has changed up to date, at most a batch. */
+export function* flushPlane(work: Work): Step<{ figures: PoolFigure[]; more: boolean }> {
+  const stale = yield* rows(
+    `SELECT id, pool FROM ipam_space WHERE stale = 1 AND plane = ? ORDER BY id LIMIT ${batch}`,
+    work.plane,
+  );
+  const figures: PoolFigure[] = [];
+  for (const pool of new Set(stale.map((row) => Number(row.pool)))) {
+    yield* run('UPDATE ipam_space SET stale = 0 WHERE pool = ? AND stale = 1 AND plane = ?', pool, work.plane);
+    if (pool === 0) continue;
+    const record = yield* poolById(pool);
+    // Several spaces share the pool's addresses: what counts is how full the fullest is.
+    let used = 0n;
+    for (const row of yield* rows('SELECT used FROM ipam_space WHERE pool = ?', pool)) {
+      const each = BigInt(row.used as string);
+      if (each > used) used = each;
+    }
+    const object = yield* work.get<IPPool>('ippools', '', record.name);
+    if (object === undefined) continue;
+    const status = { ...object.status, ...statusOf(record, used) };
+    if (status.capacity?.allocated !== object.status?.capacity?.allocated) work.put('ippools', { ...object, status });
+    figures.push({
+      plane: work.plane,
+      pool: record.name,
+      class: record.class ?? '',
+      authored: record.class === undefined,
+      utilization: status.utilizationPercent! / 100,
+    });
+  }
+  for (const row of yield* rows('SELECT name FROM ipam_class WHERE stale = 1 AND plane = ? LIMIT 64', work.plane)) {
+    const name = row.name as string;
+    yield* run('UPDATE ipam_class SET stale = 0 WHERE plane = ? AND name = ?', work.plane, name);
+    const object = yield* work.get<IPClass>('ipclasses', '', name);
+    const count = yield* one('SELECT count(*) AS n FROM ipam_pool WHERE plane = ? AND class = ?', work.plane, name);
+    if (object !== undefined && object.status?.provisionedPools !== Number(count!.n)) {
+      work.put('ipclasses', { ...object, status: { ...object.status, provisionedPools: Number(count!.n) } });
+    }
+  }
+  return { figures, more: stale.length === batch };
+}
+
+/** Planes with something to flush. */
+export function* planesStale(): Step<string[]> {
+  const spaces = yield* rows('SELECT DISTINCT plane FROM ipam_space WHERE stale = 1');
+  const classes = yield* rows('SELECT DISTINCT plane FROM ipam_class WHERE stale = 1');
+  return [...new Set([...spaces, ...classes].map((row) => row.plane as string))];
+}

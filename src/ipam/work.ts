@@ -1,0 +1,100 @@
+import type { SqlValue, StorageKey, StoredRecord } from '../apiserver/index.ts';
+import type { KubeObject } from '../meta/index.ts';
+import { group, type Plural } from './objects.ts';
+
+export type Row = Record<string, SqlValue>;
+
+/** What a step asks its driver for: rows of a statement, how many rows one changed, or a stored object's record. */
+export type Operation =
+  | { readonly kind: 'rows' | 'run'; readonly sql: string; readonly parameters: SqlValue[] }
+  | { readonly kind: 'record'; readonly key: StorageKey };
+
+/**
+ * A piece of IPAM's logic. It does no I/O: it yields operations, and whoever drives it answers them, at once (SQLite) or
+ * after a round trip (PostgreSQL). Statements keep to what both speak, with `?` for parameters.
+ */
+export type Step<T> = Generator<Operation, T, unknown>;
+
+export function* rows(sql: string, ...parameters: SqlValue[]): Step<Row[]> {
+  return (yield { kind: 'rows', sql, parameters }) as Row[];
+}
+
+export function* one(sql: string, ...parameters: SqlValue[]): Step<Row | undefined> {
+  return ((yield { kind: 'rows', sql, parameters }) as Row[])[0];
+}
+
+/** How many rows it changed. */
+export function* run(sql: string, ...parameters: SqlValue[]): Step<number> {
+  return (yield { kind: 'run', sql, parameters }) as number;
+}
+
+interface Change {
+  key: StorageKey;
+  object: KubeObject;
+  deleted: boolean;
+}
+
+/** One transaction's circumstances, and the objects it will have written once it has succeeded. */
+export class Work {
+  readonly plane: string;
+  readonly project: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** Rest of a freed block where its pool sets none. */
+  readonly defaultRestSeconds: number;
+  /** What UIDs of objects made here are derived from: unique to the request. */
+  readonly seed: string;
+  /** Ids of pools this transaction made: gone again if it is refused. */
+  readonly madePools = new Set<number>();
+  readonly #revision: string;
+  readonly #changes = new Map<string, Change>();
+
+  constructor(
+    revision: number,
+    now: number,
+    request: { plane: string; project: string; defaultRestSeconds: number; seed: string },
+  ) {
+    this.#revision = String(revision);
+    this.now = now;
+    this.plane = request.plane;
+    this.project = request.project;
+    this.defaultRestSeconds = request.defaultRestSeconds;
+    this.seed = request.seed;
+  }
+
+  get changes(): Iterable<Change> {
+    return this.#changes.values();
+  }
+
+  keyOf(plural: Plural, namespace: string, name: string): StorageKey {
+    return { plane: this.plane, resource: `${group}/${plural}`, namespace, name };
+  }
+
+  /** The object as this transaction sees it. */
+  *get<T extends KubeObject>(plural: Plural, namespace: string, name: string): Step<T | undefined> {
+    const key = this.keyOf(plural, namespace, name);
+    const change = this.#changes.get(id(key));
+    if (change !== undefined) return change.deleted ? undefined : (change.object as T);
+    const record = (yield { kind: 'record', key }) as StoredRecord | undefined;
+    return record === undefined ? undefined : (JSON.parse(Buffer.from(record.value).toString()) as T);
+  }
+
+  /** `object` is kept: do not change it afterwards. Answers it with its resourceVersion. */
+  put<T extends KubeObject>(plural: Plural, object: T): T {
+    const key = this.keyOf(plural, object.metadata.namespace ?? '', object.metadata.name);
+    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: this.#revision } };
+    this.#changes.set(id(key), { key, object: stored, deleted: false });
+    return stored;
+  }
+
+  delete<T extends KubeObject>(plural: Plural, last: T): T {
+    const key = this.keyOf(plural, last.metadata.namespace ?? '', last.metadata.name);
+    const stored = { ...last, metadata: { ...last.metadata, resourceVersion: this.#revision } };
+    this.#changes.set(id(key), { key, object: stored, deleted: true });
+    return stored;
+  }
+}
+
+function id(key: StorageKey): string {
+  return `${key.resource}\0${key.namespace}\0${key.name}`;
+}
