@@ -1,0 +1,532 @@
+import type { Clock } from '../../kube/index.ts';
+import { ApiError } from '../../meta/index.ts';
+import { Collection } from './collection.ts';
+import { StorageClosed } from './errors.ts';
+import { History, type HistoryLimits } from './history.ts';
+import { checkKey, checkRow, collectionOf, nameOf } from './key.ts';
+import { type Page, pageNow, pageThen } from './listing.ts';
+import type { BatchOutcome, EngineHost, Loaded, Operation, Outcome, Row } from './protocol.ts';
+import {
+  type Commit,
+  type CommitResult,
+  type ListPage,
+  type ListQuery,
+  type Precondition,
+  PreconditionFailed,
+  RevisionCompacted,
+  RevisionInFuture,
+  type Storage,
+  type StorageEvent,
+  type StorageKey,
+  type StoredRecord,
+  type WatchQuery,
+  type WatchSink,
+} from './storage.ts';
+import { listUncached } from './uncached.ts';
+import { Watcher } from './watcher.ts';
+
+export interface EmbeddedOptions {
+  clock: Clock;
+  log: (level: 'info' | 'warn' | 'error', message: string, data?: Record<string, unknown>) => void;
+  uncached: (resource: string) => boolean;
+  history: HistoryLimits;
+  onFatal: (error: Error) => void;
+  /** How `backup` writes its copy. */
+  backup: (file: string) => Promise<void>;
+}
+
+/** An operation on its way to the disk. */
+interface Job {
+  operation: Operation;
+  /** Rows of a commit with the records they become. */
+  rows: readonly { row: Row; collection: Collection; record: StoredRecord | undefined }[];
+  /** Its effect is known only when the engine answers. */
+  uncertain: boolean;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/** Idle turns between two batches that only tidy up. */
+const tidyAfterMilliseconds = 10;
+
+/**
+ * The store as the serving thread sees it: assigns revisions, judges preconditions, keeps the records, shows commits once
+ * they are durable. The engine behind `EngineHost` owns the database; it is told everything in the order of the calls.
+ */
+export class EmbeddedStorage implements Storage {
+  readonly #clock: Clock;
+  readonly #options: EmbeddedOptions;
+  readonly #host: EngineHost;
+  readonly #collections = new Map<string, Collection>();
+  readonly #history: History;
+  readonly #listeners = new Set<(events: readonly StorageEvent[]) => void>();
+  /** Planes dropped within the history: nothing before that revision is shown of them. */
+  readonly #dropped = new Map<string, number>();
+  readonly #remaining = new Map<string, number>();
+  #visible: number;
+  #assigned: number;
+  #announced: number;
+  #queue: Job[] = [];
+  #queueSeen = 0;
+  #inFlight: Job[][] = [];
+  #flushScheduled = false;
+  #tidying = false;
+  #outcomesSeen = 0;
+  /** Operations on their way whose effect is not known: while there are any, the engine checks again what is judged here. */
+  #uncertain = 0;
+  #state: 'open' | 'closing' | 'closed' = 'open';
+  #failure: Error | undefined;
+  #whenIdle: (() => void) | undefined;
+
+  constructor(host: EngineHost, loaded: Loaded, options: EmbeddedOptions) {
+    this.#host = host;
+    this.#clock = options.clock;
+    this.#options = options;
+    this.#visible = loaded.revision;
+    this.#assigned = loaded.revision;
+    this.#announced = loaded.revision;
+    this.#history = new History(options.history, loaded.horizon);
+    for (const { plane, revision } of loaded.dropped) this.#dropped.set(plane, revision);
+    this.#take(loaded);
+  }
+
+  get revision(): number {
+    return this.#visible;
+  }
+
+  commit(commit: Commit): Promise<CommitResult> {
+    try {
+      this.#checkOpen();
+      const { judge, recheck } = this.#judge(commit.preconditions ?? []);
+      const revision = this.#assigned + 1;
+      const rows = this.#encode(commit, revision);
+      this.#assigned = revision;
+      for (const { row, collection, record } of rows) {
+        if (collection.cached) collection.propose(row.key, revision, record);
+      }
+      const operation: Operation = {
+        kind: 'commit',
+        revision,
+        rows: rows.map(({ row }) => row),
+        ...(judge.length === 0 ? {} : { judge }),
+        ...(recheck.length === 0 ? {} : { recheck }),
+      };
+      return this.#enqueue(operation, rows, judge.length + recheck.length > 0) as Promise<CommitResult>;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  call<R>(procedure: string, argument: unknown): Promise<CommitResult & { result: R }> {
+    try {
+      this.#checkOpen();
+      this.#assigned += 1;
+      const operation: Operation = {
+        kind: 'call',
+        revision: this.#assigned,
+        procedure,
+        argument,
+        now: this.#clock.now(),
+      };
+      return this.#enqueue(operation, [], true) as Promise<CommitResult & { result: R }>;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  get(key: StorageKey, options?: { newest?: boolean }): Promise<StoredRecord | undefined> {
+    try {
+      const collection = this.#collection(key);
+      if (collection.cached) {
+        const record = options?.newest ? collection.newest(key) : collection.records.get(nameOf(key));
+        return Promise.resolve(record);
+      }
+      this.#checkOpen();
+      if (options?.newest && (this.#queue.length > 0 || this.#inFlight.length > 0)) {
+        return this.#enqueue({ kind: 'get', key }, [], false) as Promise<StoredRecord | undefined>;
+      }
+      return new Promise((resolve) => this.#host.get(key, resolve));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async list(query: ListQuery): Promise<ListPage> {
+    const collection = this.#collection(query);
+    if (query.revision !== undefined) this.#checkReach(query.plane, query.revision);
+    if (!collection.cached) {
+      this.#checkOpen();
+      return listUncached(query, {
+        host: this.#host,
+        visible: () => this.#visible,
+        since: (revision) => {
+          this.#checkReach(query.plane, revision);
+          return this.#history.since(collection, revision);
+        },
+        remaining: this.#remaining,
+      });
+    }
+    const revision = query.revision ?? this.#visible;
+    return { ...this.#page(collection, query, revision), revision };
+  }
+
+  watch(query: WatchQuery, sink: WatchSink): { close(): void } {
+    this.#checkOpen();
+    this.#checkReach(query.plane, query.from);
+    const collection = this.#collection(query);
+    const backlog = query.from === this.#visible ? [] : this.#history.after(collection, query.from);
+    const watcher = new Watcher(query.namespace, query.from, backlog, sink, (error) => this.#sinkFailed(error));
+    collection.watchers.add(watcher);
+    this.#clock.soon(() => watcher.start(this.#visible));
+    return {
+      close: () => {
+        watcher.stop();
+        collection.watchers.delete(watcher);
+      },
+    };
+  }
+
+  onCommit(listener: (events: readonly StorageEvent[]) => void): () => void {
+    // A wrapper, so that one function subscribed twice is called twice and stopped one at a time.
+    const own = (events: readonly StorageEvent[]) => listener(events);
+    this.#listeners.add(own);
+    return () => {
+      this.#listeners.delete(own);
+    };
+  }
+
+  dropPlane(plane: string): Promise<void> {
+    try {
+      this.#checkOpen();
+      this.#assigned += 1;
+      const revision = this.#assigned;
+      for (const collection of this.#collections.values()) {
+        if (collection.plane === plane) collection.proposeDrop(revision);
+      }
+      return this.#enqueue({ kind: 'drop', revision, plane }, [], false) as Promise<void>;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async backup(file: string): Promise<void> {
+    this.#checkOpen();
+    await this.#options.backup(file);
+  }
+
+  async close(): Promise<void> {
+    if (this.#state !== 'open') return;
+    this.#state = 'closing';
+    if (this.#failure === undefined && (this.#queue.length > 0 || this.#inFlight.length > 0)) {
+      await new Promise<void>((resolve) => {
+        this.#whenIdle = resolve;
+      });
+    }
+    this.#state = 'closed';
+    for (const collection of this.#collections.values()) {
+      for (const watcher of [...collection.watchers]) watcher.end(this.#visible);
+      collection.watchers.clear();
+    }
+    await this.#host.close();
+  }
+
+  /** The engine failed: nothing that was not acknowledged will be, and nothing more is taken. */
+  fail(error: Error): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#options.log('error', `the store has failed: ${error.message}`);
+    const lost = [...this.#inFlight.flat(), ...this.#queue];
+    this.#inFlight = [];
+    this.#queue = [];
+    this.#options.onFatal(error);
+    for (const job of lost) job.reject(this.#closedError());
+    this.#whenIdle?.();
+  }
+
+  /** Fills records and history with what the database holds. */
+  #take(loaded: Loaded): void {
+    const replaced = new Map<number, StoredRecord>();
+    for (const entry of loaded.entries) {
+      const record: StoredRecord = { key: entry.key, revision: entry.revision, value: entry.value };
+      replaced.set(entry.id, record);
+      const collection = this.#collection(entry.key);
+      if (entry.live) collection.apply(nameOf(entry.key), record);
+      if (!entry.event) continue;
+      const previous = replaced.get(entry.previous);
+      this.#remember(collection, entry.deleted, record, previous);
+    }
+    this.#history.trim(this.#visible);
+  }
+
+  #remember(
+    collection: Collection,
+    deleted: boolean,
+    { key, revision, value }: StoredRecord,
+    previous: { revision: number; value: Uint8Array } | undefined,
+  ): StorageEvent {
+    const event: StorageEvent = {
+      type: deleted ? 'delete' : 'put',
+      key,
+      revision,
+      value,
+      ...(previous === undefined ? {} : { previous: previous.value }),
+    };
+    this.#history.add(collection, event, previous?.revision ?? 0);
+    return event;
+  }
+
+  #page(collection: Collection, query: ListQuery, revision: number): Page {
+    if (revision === this.#visible) return pageNow(collection, query);
+    const changed = this.#history.since(collection, revision);
+    return changed.size === 0 ? pageNow(collection, query) : pageThen(collection, query, changed);
+  }
+
+  /** Throws `PreconditionFailed`, or answers what the engine has to judge and what it has to check again. */
+  #judge(preconditions: readonly Precondition[]): { judge: Precondition[]; recheck: Precondition[] } {
+    const judge: Precondition[] = [];
+    const recheck: Precondition[] = [];
+    for (const precondition of preconditions) {
+      const { key, revision } = precondition;
+      checkKey(key);
+      const collection = this.#collection(key);
+      if (!collection.cached) {
+        judge.push(precondition);
+        continue;
+      }
+      const actual = collection.newest(key)?.revision ?? 'absent';
+      if (actual !== revision) throw new PreconditionFailed(key, actual);
+      if (this.#uncertain > 0) recheck.push(precondition);
+    }
+    return { judge, recheck };
+  }
+
+  #encode(commit: Commit, revision: number): Job['rows'] {
+    const rows: { row: Row; collection: Collection; record: StoredRecord | undefined }[] = [];
+    const add = (key: StorageKey, deleted: boolean, value: Uint8Array) => {
+      checkRow(key, value);
+      const collection = this.#collection(key);
+      const own = unpooled(value);
+      const row: Row = { key, deleted, value: own };
+      if (!collection.cached) row.uncached = true;
+      rows.push({ row, collection, record: deleted ? undefined : { key, revision, value: own } });
+    };
+    for (const { key, encode } of commit.puts ?? []) add(key, false, encode(revision));
+    for (const { key, encode } of commit.deletes ?? []) {
+      const collection = this.#collection(key);
+      if (collection.cached && this.#uncertain === 0 && collection.newest(key) === undefined) continue;
+      add(key, true, encode(revision));
+    }
+    if (this.#assigned + 1 !== revision) throw new Error('`encode` made a commit of its own, which it must not');
+    if (rows.length > 1) checkDistinct(rows);
+    return rows;
+  }
+
+  #collection(key: { plane: string; resource: string }): Collection {
+    const text = collectionOf(key);
+    let collection = this.#collections.get(text);
+    if (collection === undefined) {
+      collection = new Collection(key.plane, key.resource, !this.#options.uncached(key.resource));
+      this.#collections.set(text, collection);
+    }
+    return collection;
+  }
+
+  #enqueue(operation: Operation, rows: Job['rows'], uncertain: boolean): Promise<unknown> {
+    if (uncertain) this.#uncertain += 1;
+    if (this.#queue.length === 0) this.#queueSeen = this.#outcomesSeen;
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ operation, rows, uncertain, resolve, reject });
+      this.#scheduleFlush();
+    });
+  }
+
+  #scheduleFlush(): void {
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    this.#clock.soon(() => {
+      this.#flushScheduled = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.#queue.length === 0 || this.#inFlight.length >= this.#host.batchesInFlight) return;
+    const jobs = this.#queue;
+    this.#queue = [];
+    this.#send(jobs, this.#queueSeen);
+  }
+
+  #send(jobs: Job[], seen: number): void {
+    if (this.#failure !== undefined) return;
+    this.#inFlight.push(jobs);
+    const batch = { operations: jobs.map((job) => job.operation), seen, horizon: this.#history.horizon };
+    this.#host.run(batch, (outcome) => this.#publish(outcome));
+  }
+
+  /** The oldest batch on its way is durable: shows it, tells the watches, then whoever committed. */
+  #publish(batch: BatchOutcome): void {
+    const jobs = this.#inFlight.shift()!;
+    this.#outcomesSeen += 1;
+    const events: StorageEvent[] = [];
+    const touched = new Set<Watcher>();
+    const settle: (() => void)[] = [];
+    for (const [index, job] of jobs.entries()) {
+      if (job.uncertain) this.#uncertain -= 1;
+      settle.push(this.#settle(job, batch.outcomes[index]!, events, touched));
+    }
+    this.#history.trim(this.#visible);
+    for (const listener of events.length === 0 ? [] : [...this.#listeners]) {
+      try {
+        listener(events);
+      } catch (error) {
+        this.#sinkFailed(error);
+      }
+    }
+    for (const watcher of touched) watcher.flush(this.#visible);
+    this.#announce();
+    for (const done of settle) done();
+    this.#flush();
+    if (this.#inFlight.length === 0 && this.#queue.length === 0) {
+      this.#whenIdle?.();
+      if (batch.garbage) this.#tidy();
+    }
+  }
+
+  /** Applies the outcome of one operation; answers how its caller is told. */
+  #settle(job: Job, outcome: Outcome, events: StorageEvent[], touched: Set<Watcher>): () => void {
+    const { operation } = job;
+    if (operation.kind === 'get') {
+      return () => job.resolve(outcome.kind === 'got' ? outcome.record : undefined);
+    }
+    const { revision } = operation;
+    const show = (
+      collection: Collection,
+      deleted: boolean,
+      record: StoredRecord,
+      previous: { revision: number; value: Uint8Array } | undefined,
+    ) => {
+      const event = this.#remember(collection, deleted, record, previous);
+      events.push(event);
+      for (const watcher of collection.watchers) if (watcher.offer(event)) touched.add(watcher);
+    };
+    switch (outcome.kind) {
+      case 'committed':
+        this.#visible = revision;
+        if (operation.kind === 'drop') {
+          this.#finishDrop(operation.plane, revision);
+          return () => job.resolve(undefined);
+        }
+        for (const { row, collection, record } of job.rows) {
+          if (!collection.cached) continue;
+          const name = nameOf(row.key);
+          collection.settle(name, revision);
+          const previous = collection.apply(name, record);
+          if (row.deleted && previous === undefined) continue;
+          show(collection, row.deleted, record ?? { key: row.key, revision, value: row.value }, previous);
+        }
+        for (const { key, deleted, value, previous } of outcome.rows ?? []) {
+          show(this.#collection(key), deleted, { key, revision, value }, previous);
+        }
+        return () => job.resolve({ revision });
+      case 'called':
+        this.#visible = revision;
+        for (const { key, deleted, value, previous } of outcome.rows) {
+          const collection = this.#collection(key);
+          const record = { key, revision, value };
+          const before = collection.cached ? collection.apply(nameOf(key), deleted ? undefined : record) : previous;
+          show(collection, deleted, record, before);
+        }
+        return () => job.resolve({ revision, result: outcome.result });
+      case 'refused':
+        for (const { row, collection } of job.rows) {
+          if (collection.cached) collection.settle(nameOf(row.key), revision);
+        }
+        return () => job.reject(new PreconditionFailed(outcome.key, outcome.actual));
+      case 'threw':
+        return () => job.reject(thrownBy(outcome));
+      case 'got':
+        throw new Error('the engine answered a read where a commit was asked for');
+    }
+  }
+
+  #finishDrop(plane: string, revision: number): void {
+    this.#dropped.set(plane, revision);
+    for (const [text, collection] of this.#collections) {
+      if (collection.plane !== plane) continue;
+      for (const watcher of [...collection.watchers]) watcher.end(revision);
+      collection.watchers.clear();
+      if (collection.drop(revision)) this.#collections.delete(text);
+    }
+  }
+
+  #announce(): void {
+    const distance = Math.max(1, Math.floor(this.#history.revisions / 4));
+    if (this.#visible - this.#announced < distance) return;
+    this.#announced = this.#visible;
+    for (const [plane, revision] of this.#dropped) {
+      if (revision <= this.#history.horizon) this.#dropped.delete(plane);
+    }
+    for (const collection of this.#collections.values()) {
+      for (const watcher of collection.watchers) watcher.announce(this.#visible, distance);
+    }
+  }
+
+  /** An idle store goes on removing what is no longer needed, in small transactions. */
+  #tidy(): void {
+    if (this.#tidying || this.#state !== 'open') return;
+    this.#tidying = true;
+    this.#clock.after(tidyAfterMilliseconds, () => {
+      this.#tidying = false;
+      if (this.#state === 'open' && this.#inFlight.length === 0 && this.#queue.length === 0) {
+        this.#send([], this.#outcomesSeen);
+      }
+    });
+  }
+
+  #checkReach(plane: string, revision: number): void {
+    if (revision > this.#visible) {
+      throw new RevisionInFuture(`revision ${revision} is ahead of the newest, ${this.#visible}`);
+    }
+    const oldest = Math.max(this.#history.horizon, this.#dropped.get(plane) ?? 0);
+    if (revision < oldest) throw new RevisionCompacted(oldest);
+  }
+
+  #checkOpen(): void {
+    if (this.#failure !== undefined || this.#state !== 'open') throw this.#closedError();
+  }
+
+  #closedError(): StorageClosed {
+    return this.#failure === undefined
+      ? new StorageClosed('the store is closed')
+      : new StorageClosed(`the store has failed: ${this.#failure.message}`, { cause: this.#failure });
+  }
+
+  #sinkFailed(error: unknown): void {
+    this.#options.log('error', 'a watch or listener threw while it was told of a commit', { error: String(error) });
+  }
+}
+
+/** Small buffers of Node are cut from a shared pool: a record kept for long must not keep its neighbours' memory. */
+function unpooled(value: Uint8Array): Uint8Array {
+  return value.buffer.byteLength > value.byteLength + 64 ? new Uint8Array(value) : value;
+}
+
+function checkDistinct(rows: Job['rows']): void {
+  const names = new Map<Collection, Set<string>>();
+  for (const { row, collection } of rows) {
+    const seen = names.get(collection) ?? new Set();
+    names.set(collection, seen);
+    const name = nameOf(row.key);
+    if (seen.has(name)) {
+      const { plane, resource, namespace, name: own } = row.key;
+      throw new TypeError(`one commit writes ${plane} ${resource} ${namespace}/${own} twice: it may write a key once`);
+    }
+    seen.add(name);
+  }
+}
+
+function thrownBy(outcome: Extract<Outcome, { kind: 'threw' }>): Error {
+  const error = outcome.status === undefined ? new Error(outcome.message) : new ApiError(outcome.status);
+  if (outcome.stack !== undefined) error.stack = outcome.stack;
+  return error;
+}

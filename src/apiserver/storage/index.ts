@@ -1,0 +1,4 @@
+export { StorageClosed, StorageOpenError } from './errors.ts';
+export type { HistoryLimits } from './history.ts';
+export { openStorage, type StorageOptions } from './open.ts';
+export * from './storage.ts';

@@ -1,0 +1,93 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { checkRow, wholeKey } from './key.ts';
+import type { Log } from './log.ts';
+import type { Row } from './protocol.ts';
+import type { Procedure, ProcedureTransaction, SqlValue, StorageKey, StoredRecord } from './storage.ts';
+
+/** Reads the modules named by `urls` and creates their tables. Throws when two modules name the same procedure. */
+export async function loadProcedures(database: DatabaseSync, urls: readonly string[]): Promise<Map<string, Procedure>> {
+  const all = new Map<string, Procedure>();
+  for (const url of urls) {
+    const module = (await import(url)) as { schema?: unknown; procedures?: unknown };
+    if (typeof module.schema !== 'string' || typeof module.procedures !== 'object' || module.procedures === null) {
+      throw new TypeError(`${url} must export \`schema\` (SQL text) and \`procedures\` (functions by name)`);
+    }
+    database.exec(`BEGIN IMMEDIATE; ${module.schema};`);
+    database.exec('COMMIT');
+    for (const [name, procedure] of Object.entries(module.procedures)) {
+      if (all.has(name)) throw new TypeError(`procedure ${name} is there twice, the second time in ${url}`);
+      all.set(name, procedure as Procedure);
+    }
+  }
+  return all;
+}
+
+const controlsTransaction =
+  /^\s*(begin|commit|end|rollback|savepoint|release|attach|detach|vacuum|pragma|create|drop|alter)\b/i;
+
+/** What one call of a procedure sees. Its rows are buffered, and written to the log by the caller once it has succeeded. */
+export class Transaction implements ProcedureTransaction {
+  readonly revision: number;
+  readonly now: number;
+  readonly #log: Log;
+  readonly #rows = new Map<string, Row>();
+  #over = false;
+
+  constructor(log: Log, revision: number, now: number) {
+    this.#log = log;
+    this.revision = revision;
+    this.now = now;
+  }
+
+  /** Ends it: a procedure that kept hold of it can do nothing more. Answers the rows it wrote, each key once. */
+  finish(): Iterable<Row> {
+    this.#over = true;
+    return this.#rows.values();
+  }
+
+  get(key: StorageKey): StoredRecord | undefined {
+    this.#check();
+    const row = this.#rows.get(wholeKey(key));
+    if (row === undefined) return this.#log.get(key);
+    return row.deleted ? undefined : { key, revision: this.revision, value: row.value };
+  }
+
+  put(key: StorageKey, value: Uint8Array): void {
+    this.#check();
+    checkRow(key, value);
+    this.#rows.set(wholeKey(key), { key, deleted: false, value });
+  }
+
+  delete(key: StorageKey, lastValue: Uint8Array): void {
+    this.#check();
+    checkRow(key, lastValue);
+    this.#rows.set(wholeKey(key), { key, deleted: true, value: lastValue });
+  }
+
+  all(sql: string, ...parameters: SqlValue[]): Record<string, SqlValue>[] {
+    return this.#statement(sql).all(...parameters) as Record<string, SqlValue>[];
+  }
+
+  one(sql: string, ...parameters: SqlValue[]): Record<string, SqlValue> | undefined {
+    return this.#statement(sql).get(...parameters) as Record<string, SqlValue> | undefined;
+  }
+
+  run(sql: string, ...parameters: SqlValue[]): { changes: number } {
+    return { changes: Number(this.#statement(sql).run(...parameters).changes) };
+  }
+
+  #statement(sql: string): StatementSync {
+    this.#check();
+    if (controlsTransaction.test(sql)) {
+      throw new Error(
+        `a procedure reads and writes rows; its tables belong in \`schema\`, the transaction to the store: ${sql}`,
+      );
+    }
+    return this.#log.prepared(sql);
+  }
+
+  #check(): void {
+    if (this.#over)
+      throw new Error('the transaction of this procedure is over: a procedure must do its work before it returns');
+  }
+}

@@ -1,0 +1,80 @@
+import type { StorageEvent, WatchSink } from './storage.ts';
+
+/** One watch: events gather in it while a batch becomes visible, and are handed over together. */
+export class Watcher {
+  readonly #namespace: string | undefined;
+  readonly #sink: WatchSink;
+  readonly #onFailure: (error: unknown) => void;
+  #queue: StorageEvent[] = [];
+  #started = false;
+  #over = false;
+  /** Revision the sink was last told. */
+  #told: number;
+
+  constructor(
+    namespace: string | undefined,
+    from: number,
+    backlog: StorageEvent[],
+    sink: WatchSink,
+    onFailure: (error: unknown) => void,
+  ) {
+    this.#namespace = namespace;
+    this.#told = from;
+    this.#queue = namespace === undefined ? backlog : backlog.filter((event) => event.key.namespace === namespace);
+    this.#sink = sink;
+    this.#onFailure = onFailure;
+  }
+
+  /** Takes an event if it is in the range. */
+  offer(event: StorageEvent): boolean {
+    if (this.#over || (this.#namespace !== undefined && event.key.namespace !== this.#namespace)) return false;
+    this.#queue.push(event);
+    return true;
+  }
+
+  /** Hands over the backlog, be it empty: from here on the watch is up to date. */
+  start(revision: number): void {
+    if (this.#over) return;
+    this.#started = true;
+    this.#deliver(revision);
+  }
+
+  /** Hands over what has gathered. Everything up to `revision` has been offered. */
+  flush(revision: number): void {
+    if (this.#started && !this.#over && this.#queue.length > 0) this.#deliver(revision);
+  }
+
+  /** Tells a watch to which nothing happens how far it has come, once it lags `distance` revisions behind. */
+  announce(revision: number, distance: number): void {
+    if (this.#started && !this.#over && revision - this.#told >= distance) this.#deliver(revision);
+  }
+
+  stop(): void {
+    this.#over = true;
+    this.#queue = [];
+  }
+
+  /** The plane is gone or the store closes. */
+  end(revision: number): void {
+    if (this.#over) return;
+    if (this.#queue.length > 0) this.#deliver(revision);
+    if (this.#over) return;
+    this.stop();
+    try {
+      this.#sink.closed();
+    } catch (error) {
+      this.#onFailure(error);
+    }
+  }
+
+  #deliver(revision: number): void {
+    const events = this.#queue;
+    this.#queue = [];
+    this.#told = revision;
+    try {
+      this.#sink.events(events, revision);
+    } catch (error) {
+      this.#onFailure(error);
+    }
+  }
+}
