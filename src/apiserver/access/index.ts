@@ -5,7 +5,6 @@ export type * from './interfaces.ts';
 export * from './kubeconfig.ts';
 export { RbacAuthorizer, type UsedGrant } from './rbac/authorizer.ts';
 export { type RbacWrite, refuseEscalation } from './rbac/escalation.ts';
-export { denialText, forbidden } from './rbac/messages.ts';
 export type { GrantedRule } from './rbac/policy.ts';
 export { reviewKinds } from './reviews.ts';
 export * from './roles.ts';

@@ -92,6 +92,10 @@ export class GarbageCollector {
     this.#workers.queue.drop((request) => request.plane === plane);
   }
 
+  get idle(): boolean {
+    return this.#workers.idle;
+  }
+
   stop(): Promise<void> {
     return this.#workers.stop();
   }

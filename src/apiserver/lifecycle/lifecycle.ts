@@ -56,6 +56,11 @@ export class Lifecycle {
     this.#events?.close(plane);
   }
 
+  /** Whether everything committed so far has been dealt with, as far as it can be now. */
+  get idle(): boolean {
+    return this.#collector.idle && this.#namespaces.idle;
+  }
+
   /** Resolves when nothing is going on any more. */
   async stop(): Promise<void> {
     this.#feed.stop();

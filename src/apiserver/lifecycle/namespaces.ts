@@ -58,6 +58,10 @@ export class NamespaceController {
     this.#workers.queue.drop((request) => request.plane === plane);
   }
 
+  get idle(): boolean {
+    return this.#workers.idle;
+  }
+
   stop(): Promise<void> {
     return this.#workers.stop();
   }

@@ -12,6 +12,7 @@ export interface WorkersOptions {
 export class Workers {
   readonly queue: WorkQueue;
   readonly #running: Promise<void>[];
+  #busy = 0;
 
   constructor(options: WorkersOptions, work: (request: Request) => Promise<void>) {
     this.queue = new WorkQueue({ clock: options.clock, random: options.random });
@@ -19,6 +20,7 @@ export class Workers {
       for (;;) {
         const request = await this.queue.get();
         if (request === undefined) return;
+        this.#busy++;
         try {
           await work(request);
           this.queue.forget(request);
@@ -27,9 +29,15 @@ export class Workers {
           this.queue.addRateLimited(request);
         } finally {
           this.queue.done(request);
+          this.#busy--;
         }
       }
     });
+  }
+
+  /** Nothing is being worked on or waits for a worker. What is to come later does not count. */
+  get idle(): boolean {
+    return this.#busy === 0 && this.queue.depth === 0;
   }
 
   /** Resolves when nobody works any more; what waited is dropped. */

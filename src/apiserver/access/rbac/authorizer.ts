@@ -3,7 +3,6 @@ import type { KubeObject, PolicyRule } from '../../../meta/index.ts';
 import type { Storage, StorageEvent } from '../../storage/storage.ts';
 import { isMaster } from '../authenticators.ts';
 import type { AccessAttributes, AccessDecision, Authorizer } from '../interfaces.ts';
-import { denialText } from './messages.ts';
 import { type GrantedRule, Policy, rbacGroup } from './policy.ts';
 import { nameMatches, pathMatches, resourceMatches, singleGrants, verbMatches } from './rules.ts';
 
@@ -103,12 +102,12 @@ export class RbacAuthorizer implements Authorizer {
     const { identity, namespace } = attributes;
     if (isMaster(identity)) return allowedMaster;
     const state = this.#planes.get(attributes.plane);
-    if (state === undefined) return denied(attributes);
+    if (state === undefined) return denied;
     const holder = holderOf(state, identity);
     const decision =
       decide(state, scopeOf(state, holder, identity, ''), attributes) ??
       (namespace === '' ? undefined : decide(state, scopeOf(state, holder, identity, namespace), attributes));
-    return decision ?? denied(attributes);
+    return decision ?? denied;
   }
 
   /** As `authorize`, for somebody who only asks: it counts as no use. */
@@ -120,7 +119,7 @@ export class RbacAuthorizer implements Authorizer {
         ? verbMatches(rule, verb) && pathMatches(rule, path)
         : verbMatches(rule, verb) && resourceMatches(rule, group, resource, subresource) && nameMatches(rule, name),
     );
-    return grant === undefined ? denied(attributes) : { allowed: true, reason: reasonOf(grant, identity) };
+    return grant === undefined ? denied : { allowed: true, reason: reasonOf(grant, identity) };
   }
 
   /** Everything `identity` is granted in `namespace` of `plane`, the whole plane's rules first. */
@@ -157,6 +156,8 @@ export class RbacAuthorizer implements Authorizer {
 }
 
 const allowedMaster: AccessDecision = Object.freeze({ allowed: true, reason: '' });
+/** RBAC has no rule that refuses, so there is nothing to say but what was asked, and the handlers say that. */
+const denied: AccessDecision = Object.freeze({ allowed: false });
 
 function apply(policy: Policy, event: StorageEvent): void {
   const resource = event.key.resource.slice(prefix.length);
@@ -228,10 +229,6 @@ function allow(state: PlaneState, grant: GrantedRule, request: AccessAttributes)
 
 function reasonOf(grant: GrantedRule, identity: Identity): string {
   return `RBAC: allowed by ${grant.origin} to user ${JSON.stringify(identity.user)}`;
-}
-
-function denied(attributes: AccessAttributes): AccessDecision {
-  return { allowed: false, reason: denialText(attributes) };
 }
 
 function remember(used: Map<string, UsedGrant>, request: AccessAttributes): void {

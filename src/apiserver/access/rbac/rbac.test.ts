@@ -10,7 +10,6 @@ import { reviewKinds } from '../reviews.ts';
 import { defaultRoles } from '../roles.ts';
 import { RbacAuthorizer } from './authorizer.ts';
 import { refuseEscalation } from './escalation.ts';
-import { forbidden } from './messages.ts';
 
 const group = 'rbac.authorization.k8s.io';
 const plurals: Record<string, string> = {
@@ -158,28 +157,6 @@ test.each<[string, PolicyRule, Partial<AccessAttributes> & { verb?: string }, bo
   await put(bind('b', 'r', user('ada')));
   // Twice: the second answer comes from what was remembered.
   expect([may(verb, what), may(verb, what)]).toEqual([expected, expected]);
-});
-
-test('a refusal reads as kube-apiserver’s', () => {
-  expect(forbidden(attributes('list', { namespace: 'a' })).status).toEqual({
-    apiVersion: 'v1',
-    kind: 'Status',
-    metadata: {},
-    status: 'Failure',
-    message:
-      'widgets.example.com is forbidden: User "ada" cannot list resource "widgets" in API group "example.com" in the namespace "a"',
-    reason: 'Forbidden',
-    details: { group: 'example.com', kind: 'widgets' },
-    code: 403,
-  });
-  expect(
-    forbidden(attributes('patch', { group: '', resource: 'nodes', subresource: 'status', name: 'n' })).message,
-  ).toBe(
-    'nodes "n" is forbidden: User "ada" cannot patch resource "nodes/status" in API group "" at the cluster scope',
-  );
-  expect(forbidden(attributes('get', { resource: '', path: '/metrics' })).message).toBe(
-    'forbidden: User "ada" cannot get path "/metrics"',
-  );
 });
 
 test('the administrator may do everything everywhere, also in a plane nobody opened', () => {
