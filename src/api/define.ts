@@ -22,7 +22,7 @@ interface Definition {
   status?: TSchema;
   /** The conditions an object is created with. */
   seeds?: readonly Condition[];
-  /** CEL rules over the whole object: `self.metadata.name` and `self.spec`. */
+  /** CEL rules about the name: over the whole object, of which they see `self.metadata.name` and `self.spec`. */
   rules?: readonly CelRule[];
   columns?: readonly PrinterColumn[];
   scale?: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath?: string };
@@ -59,7 +59,11 @@ function objectSchema(definition: Definition): JsonSchema {
   const properties: JsonSchema = {
     apiVersion: { type: 'string', description: 'Group and version of the API this object is written in.' },
     kind: { type: 'string', description: 'Kind of the object.' },
-    metadata: { type: 'object' },
+    // The name is only spelled out where a rule is about it, so that its refusal can point there.
+    metadata:
+      definition.rules === undefined
+        ? { type: 'object' }
+        : { type: 'object', properties: { name: { type: 'string' } } },
   };
   if (definition.spec !== undefined) properties.spec = plain(definition.spec);
   if (definition.status !== undefined) {

@@ -74,6 +74,7 @@ export const Workload: Kind<Workload> = defineKind<Workload>({
       rule: "self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
       message:
         'the name of a workload must be a DNS label: at most 63 of a-z, 0-9 and -, with a letter or digit at both ends',
+      fieldPath: '.metadata.name',
     },
   ],
   columns: [

@@ -38,6 +38,7 @@ export const NetworkFabricIdentity: Kind<NetworkFabricIdentity> = defineKind<Net
     {
       rule: "self.metadata.name == 'id-' + string(self.spec.identity)",
       message: 'the name must be id-<spec.identity>',
+      fieldPath: '.metadata.name',
     },
   ],
   columns: [

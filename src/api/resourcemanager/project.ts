@@ -34,6 +34,7 @@ export const Project: Kind<Project> = defineKind<Project>({
     {
       rule: 'self.metadata.name.size() <= 55',
       message: 'the name of a project must be at most 55 characters, so that a label can carry it as cluster-<name>',
+      fieldPath: '.metadata.name',
     },
   ],
   columns: [conditionColumn('Ready'), reasonColumn('Ready'), age],
