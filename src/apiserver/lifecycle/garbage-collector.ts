@@ -263,6 +263,8 @@ function needsLook(state: PlaneState, dependent: Dependent): boolean {
 }
 
 function blocks(dependent: Dependent, owner: string): boolean {
+  // An object that owns itself would wait for itself.
+  if (dependent.uid === owner) return false;
   return dependent.owners.some((reference) => reference.uid === owner && reference.blockOwnerDeletion === true);
 }
 
