@@ -1,5 +1,4 @@
-import type { JsonSchema } from '../../src/api/index.ts';
-import type { CelRule } from '../../src/api/schema.ts';
+import type { CelRule, JsonSchema } from '../../src/api/index.ts';
 
 /** One row of a field table. */
 export interface Field {

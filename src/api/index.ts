@@ -31,3 +31,4 @@ export * from './networking/subnet-claim.ts';
 export * from './planes.ts';
 export * from './reasons/index.ts';
 export * from './resourcemanager/project.ts';
+export type { CelRule } from './schema.ts';

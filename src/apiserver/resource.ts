@@ -22,6 +22,8 @@ export interface ServedResource extends ResourceType {
     jsonPath: string;
     priority?: number;
     description?: string;
+    /** Shown in place of what the path finds, for cells no JSONPath can say. */
+    cell?: (object: KubeObject) => string;
   }[];
   readonly selectableFields: readonly string[];
   /** Shared by every plane that serves the same schema. */
