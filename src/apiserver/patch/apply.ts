@@ -49,7 +49,7 @@ export interface ApplyResult {
 /**
  * Server-side apply (KEP 555): lays `applied` over `live`, removes what the manager applied before and nobody owns any
  * more, and records ownership. The identity and resourceVersion of `applied` are preconditions for the caller to judge.
- * Declared fields left without content stay as empty objects or lists where someone else owns them.
+ * A map or list left without content stays, empty, where someone else owns it itself.
  *
  * @throws ApiError Conflict with one cause per field where another manager owns what would change and `force` is off;
  *   BadRequest where `applied` carries managedFields, another version, undeclared fields or items without their keys.

@@ -2,7 +2,7 @@ import { itemTypeOf } from './claim.ts';
 import { type FieldSet, isLeafNode, isMember } from './field-set.ts';
 import { type FieldType, type MapType, typeOfKey } from './field-type.ts';
 import { type ListType, listElements } from './list-items.ts';
-import { isObject, type JsonObject } from './object.ts';
+import { isObject, type JsonObject, setOwn } from './object.ts';
 
 /**
  * `value` without what an applier owned (`last`) and nobody owns now (`owned`). A map key or list item goes with all it
@@ -34,7 +34,8 @@ function pruneMap(map: JsonObject, last: FieldSet, owned: FieldSet | undefined, 
     const kept = pruneValue(map[key], before, now, fieldType);
     if (kept === map[key]) continue;
     result ??= { ...map };
-    result[key] = kept;
+    if (isEmptied(kept) && (now === undefined || !isMember(now))) delete result[key];
+    else setOwn(result, key, kept);
   }
   return result ?? map;
 }
@@ -56,6 +57,10 @@ function pruneList(items: unknown[], last: FieldSet, owned: FieldSet | undefined
     kept.push(left);
   });
   return changed ? kept : items;
+}
+
+function isEmptied(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }
 
 /** A declared field counts as held by whoever holds anything below it; a map key or an item only by its own path. */
