@@ -1,0 +1,238 @@
+import type { KubeObject } from '../../meta/index.ts';
+import { fieldInvalid, fieldRequired } from '../errors.ts';
+import type { FieldError } from '../schema/schema.ts';
+import { ageColumn, builtin, int32, object, string, time } from './define.ts';
+
+/**
+ * core/v1 and events.k8s.io/v1 Events are one stored object in two shapes: stored as core/v1, which has every field of
+ * the other under its own name.
+ */
+
+interface Reference {
+  kind?: string;
+  namespace?: string;
+  name?: string;
+  uid?: string;
+  apiVersion?: string;
+  resourceVersion?: string;
+  fieldPath?: string;
+}
+
+interface CoreEvent extends KubeObject {
+  involvedObject?: Reference;
+  related?: Reference;
+  reason?: string;
+  message?: string;
+  type?: string;
+  action?: string;
+  count?: number;
+  firstTimestamp?: string | null;
+  lastTimestamp?: string | null;
+  eventTime?: string | null;
+  source?: { component?: string; host?: string };
+  reportingComponent?: string;
+  reportingInstance?: string;
+  series?: { count?: number; lastObservedTime?: string };
+}
+
+interface NewEvent extends KubeObject {
+  regarding?: Reference;
+  related?: Reference;
+  reason?: string;
+  note?: string;
+  type?: string;
+  action?: string;
+  eventTime?: string | null;
+  reportingController?: string;
+  reportingInstance?: string;
+  series?: { count?: number; lastObservedTime?: string };
+  deprecatedCount?: number;
+  deprecatedFirstTimestamp?: string | null;
+  deprecatedLastTimestamp?: string | null;
+  deprecatedSource?: { component?: string; host?: string };
+}
+
+function defined<T extends object>(value: T): T {
+  const fields = value as Record<string, unknown>;
+  for (const key of Object.keys(fields)) if (fields[key] === undefined) delete fields[key];
+  return value;
+}
+
+function toCore(event: NewEvent): CoreEvent {
+  const {
+    regarding,
+    note,
+    reportingController,
+    deprecatedCount,
+    deprecatedFirstTimestamp,
+    deprecatedLastTimestamp,
+    deprecatedSource,
+    ...same
+  } = event;
+  return defined({
+    ...same,
+    apiVersion: 'v1',
+    involvedObject: regarding,
+    message: note,
+    reportingComponent: reportingController,
+    count: deprecatedCount,
+    firstTimestamp: deprecatedFirstTimestamp,
+    lastTimestamp: deprecatedLastTimestamp,
+    source: deprecatedSource,
+  } as CoreEvent);
+}
+
+function fromCore(event: CoreEvent): NewEvent {
+  const { involvedObject, message, reportingComponent, count, firstTimestamp, lastTimestamp, source, ...same } = event;
+  return defined({
+    ...same,
+    apiVersion: 'events.k8s.io/v1',
+    regarding: involvedObject,
+    note: message,
+    reportingController: reportingComponent,
+    deprecatedCount: count,
+    deprecatedFirstTimestamp: firstTimestamp,
+    deprecatedLastTimestamp: lastTimestamp,
+    deprecatedSource: source,
+  } as NewEvent);
+}
+
+function validateReference(event: KubeObject, reference: Reference | undefined, field: string): FieldError[] {
+  const namespace = reference?.namespace ?? '';
+  const own = event.metadata.namespace ?? '';
+  const expected = namespace === '' ? 'default' : namespace;
+  if (own === expected || (namespace === '' && own === 'kube-system')) return [];
+  return [fieldInvalid(`${field}.namespace`, namespace, 'does not match event.namespace')];
+}
+
+const microTime = { type: 'string', format: 'date-time', nullable: true };
+const nullableTime = { ...time, nullable: true };
+const reference = object({
+  kind: string,
+  namespace: string,
+  name: string,
+  uid: string,
+  apiVersion: string,
+  resourceVersion: string,
+  fieldPath: string,
+});
+const source = object({ component: string, host: string });
+const series = object({ count: int32, lastObservedTime: microTime });
+
+export const coreEvents = builtin({
+  group: '',
+  version: 'v1',
+  kind: 'Event',
+  plural: 'events',
+  namespaced: true,
+  shortNames: ['ev'],
+  description: 'Event is a report of an event somewhere in the cluster.',
+  properties: {
+    involvedObject: reference,
+    related: reference,
+    reason: string,
+    message: string,
+    source,
+    firstTimestamp: nullableTime,
+    lastTimestamp: nullableTime,
+    count: int32,
+    type: string,
+    eventTime: microTime,
+    series,
+    action: string,
+    reportingComponent: string,
+    reportingInstance: string,
+  },
+  columns: [
+    { name: 'Last Seen', type: 'date', jsonPath: '.lastTimestamp' },
+    { name: 'Type', type: 'string', jsonPath: '.type' },
+    { name: 'Reason', type: 'string', jsonPath: '.reason' },
+    { name: 'Object', type: 'string', jsonPath: '.involvedObject.name' },
+    { name: 'Message', type: 'string', jsonPath: '.message' },
+  ],
+  strategy: {
+    createOnUpdate: true,
+    validate: (event) => validateReference(event, (event as CoreEvent).involvedObject, 'involvedObject'),
+    fields: {
+      'involvedObject.kind': (event) => (event as CoreEvent).involvedObject?.kind ?? '',
+      'involvedObject.namespace': (event) => (event as CoreEvent).involvedObject?.namespace ?? '',
+      'involvedObject.name': (event) => (event as CoreEvent).involvedObject?.name ?? '',
+      'involvedObject.uid': (event) => (event as CoreEvent).involvedObject?.uid ?? '',
+      'involvedObject.apiVersion': (event) => (event as CoreEvent).involvedObject?.apiVersion ?? '',
+      'involvedObject.resourceVersion': (event) => (event as CoreEvent).involvedObject?.resourceVersion ?? '',
+      'involvedObject.fieldPath': (event) => (event as CoreEvent).involvedObject?.fieldPath ?? '',
+      reason: (event) => (event as CoreEvent).reason ?? '',
+      reportingComponent: (event) => (event as CoreEvent).reportingComponent ?? '',
+      source: (event) => (event as CoreEvent).source?.component ?? (event as CoreEvent).reportingComponent ?? '',
+      type: (event) => (event as CoreEvent).type ?? '',
+    },
+  },
+});
+
+function validateNewEvent(event: NewEvent, old: KubeObject | undefined): FieldError[] {
+  const errors = validateReference(event, event.regarding, 'regarding');
+  // An Event first recorded through core/v1 need not have what the newer shape requires.
+  if (old !== undefined) return errors;
+  if ((event.eventTime ?? '') === '') errors.push(fieldRequired('eventTime', ''));
+  if ((event.reportingController ?? '') === '') errors.push(fieldRequired('reportingController', ''));
+  if ((event.reportingInstance ?? '') === '') errors.push(fieldRequired('reportingInstance', ''));
+  if ((event.action ?? '') === '') errors.push(fieldRequired('action', ''));
+  if ((event.reason ?? '') === '') errors.push(fieldRequired('reason', ''));
+  if (event.type !== 'Normal' && event.type !== 'Warning') {
+    errors.push(fieldInvalid('type', event.type ?? '', 'has invalid value'));
+  }
+  if ((event.note ?? '').length > 1024) errors.push(fieldInvalid('note', '', 'can have at most 1024 characters'));
+  return errors;
+}
+
+export const newEvents = builtin({
+  group: 'events.k8s.io',
+  version: 'v1',
+  kind: 'Event',
+  plural: 'events',
+  namespaced: true,
+  shortNames: ['ev'],
+  description: 'Event is a report of an event somewhere in the cluster.',
+  stored: { group: '', version: 'v1' },
+  properties: {
+    eventTime: microTime,
+    series,
+    reportingController: string,
+    reportingInstance: string,
+    action: string,
+    reason: string,
+    regarding: reference,
+    related: reference,
+    note: string,
+    type: string,
+    deprecatedSource: source,
+    deprecatedFirstTimestamp: nullableTime,
+    deprecatedLastTimestamp: nullableTime,
+    deprecatedCount: int32,
+  },
+  columns: [
+    { name: 'Last Seen', type: 'date', jsonPath: '.eventTime' },
+    { name: 'Type', type: 'string', jsonPath: '.type' },
+    { name: 'Reason', type: 'string', jsonPath: '.reason' },
+    { name: 'Object', type: 'string', jsonPath: '.regarding.name' },
+    { name: 'Message', type: 'string', jsonPath: '.note' },
+    { ...ageColumn, priority: 1 },
+  ],
+  strategy: {
+    createOnUpdate: true,
+    convert: { toStored: (event) => toCore(event), fromStored: (event) => fromCore(event) },
+    validate: (event, old) => validateNewEvent(event, old),
+    fields: {
+      'regarding.kind': (event) => (event as NewEvent).regarding?.kind ?? '',
+      'regarding.namespace': (event) => (event as NewEvent).regarding?.namespace ?? '',
+      'regarding.name': (event) => (event as NewEvent).regarding?.name ?? '',
+      'regarding.uid': (event) => (event as NewEvent).regarding?.uid ?? '',
+      'regarding.apiVersion': (event) => (event as NewEvent).regarding?.apiVersion ?? '',
+      'regarding.resourceVersion': (event) => (event as NewEvent).regarding?.resourceVersion ?? '',
+      'regarding.fieldPath': (event) => (event as NewEvent).regarding?.fieldPath ?? '',
+      reason: (event) => (event as NewEvent).reason ?? '',
+      reportingController: (event) => (event as NewEvent).reportingController ?? '',
+      type: (event) => (event as NewEvent).type ?? '',
+    },
+  },
+});

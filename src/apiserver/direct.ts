@@ -1,0 +1,70 @@
+import type { Identity, Transport, TransportRequest, TransportResponse } from '../kube/index.ts';
+import type { Handler } from './handler.ts';
+import { type ApiRequest, type ApiResponse, isStream } from './http/message.ts';
+
+const noQuery = new URLSearchParams();
+
+/**
+ * A transport that calls the handler in the same process. Nothing is encoded that would not be on the wire, and nothing
+ * is skipped but the sockets: the same authorization, the same bytes.
+ */
+export function directTransport(handler: Handler, identity: Identity): Transport {
+  const streams = new Set<{ cancel(): void }>();
+  let closed = false;
+  return {
+    async request(request: TransportRequest): Promise<TransportResponse> {
+      if (closed) throw new Error('the transport is closed');
+      request.signal?.throwIfAborted();
+      const response = await handler.handle(apiRequest(request, identity));
+      if (!isStream(response.body)) return { ...headOf(response), body: once(response.body) };
+      const stream = response.body;
+      streams.add(stream);
+      return { ...headOf(response), body: following(stream, () => streams.delete(stream)) };
+    },
+    async close() {
+      closed = true;
+      for (const stream of streams) stream.cancel();
+      streams.clear();
+    },
+  };
+}
+
+function apiRequest(request: TransportRequest, identity: Identity): ApiRequest {
+  const at = request.path.indexOf('?');
+  return {
+    method: request.method,
+    path: at < 0 ? request.path : request.path.slice(0, at),
+    query: at < 0 ? noQuery : new URLSearchParams(request.path.slice(at + 1)),
+    headers: request.headers ?? {},
+    body: request.body,
+    identity,
+    signal: request.signal,
+  };
+}
+
+function headOf(response: ApiResponse): { status: number; headers: Record<string, string> } {
+  const { status, headers, warnings } = response;
+  if (warnings === undefined) return { status, headers };
+  return { status, headers: { ...headers, warning: warnings.map(warningHeader).join(', ') } };
+}
+
+/** A warning as RFC 7234 writes it: code 299, no agent, a quoted text. */
+export function warningHeader(text: string): string {
+  const quoted = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll(/[^\x20-\x7e]/g, ' ');
+  return `299 - "${quoted}"`;
+}
+
+async function* once(body: string | Uint8Array): AsyncGenerator<Uint8Array> {
+  yield typeof body === 'string' ? Buffer.from(body) : body;
+}
+
+async function* following(stream: AsyncIterable<Uint8Array>, done: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream;
+  } finally {
+    done();
+  }
+}

@@ -1,0 +1,134 @@
+import type { Registry } from 'prom-client';
+import { ApiError } from '../meta/index.ts';
+import { aggregatedDiscovery, apiGroupDocument, apiGroupList, apiResourceList, apiVersions } from './discovery.ts';
+import { noSuchPath } from './errors.ts';
+import { type ApiRequest, type ApiResponse, json, text } from './http/message.ts';
+import { mediaRanges } from './http/negotiate.ts';
+import { openApiDocument } from './open-api-documents.ts';
+import type { Plane } from './plane.ts';
+
+/** A named condition of readiness. */
+export interface ReadyCheck {
+  readonly name: string;
+  ready(): boolean;
+}
+
+const version = {
+  major: '1',
+  minor: '33',
+  gitVersion: 'v1.33.0+berth',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: 'none',
+  compiler: 'none',
+  platform: `${process.platform}/${process.arch}`,
+};
+
+/** What a plane answers on paths that are no resource. Documents are made once per change of what the plane serves. */
+export class Documents {
+  readonly #metrics: Registry | undefined;
+  readonly #readyChecks: readonly ReadyCheck[];
+  readonly #made = new WeakMap<Plane, { serial: number; bodies: Map<string, string> }>();
+
+  constructor(options: { metrics: Registry | undefined; readyChecks: readonly ReadyCheck[] }) {
+    this.#metrics = options.metrics;
+    this.#readyChecks = options.readyChecks;
+  }
+
+  /** Throws 404, 405, 406. */
+  async answer(request: ApiRequest, plane: Plane, rawPath: string): Promise<ApiResponse> {
+    const path = rawPath.length > 1 && rawPath.endsWith('/') ? rawPath.slice(0, -1) : rawPath;
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      throw ApiError.of('MethodNotAllowed', `${request.method} is not supported on ${path}`);
+    }
+    const health = /^\/(livez|readyz|healthz)(?:\/([^/]+))?$/.exec(path);
+    if (health !== null) return this.#health(request, health[1]!, health[2]);
+    if (path === '/metrics' && plane.path === '' && this.#metrics !== undefined) {
+      const response = text(200, await this.#metrics.metrics());
+      response.headers['content-type'] = this.#metrics.contentType;
+      return response;
+    }
+    if (path === '/version') return json(200, version);
+    if (path.startsWith('/openapi/')) return openApiDocument(request, plane, path);
+    if (path === '/api' || path === '/apis') return this.#groups(request, plane, path === '/api');
+    return this.#plain(plane, path);
+  }
+
+  #groups(request: ApiRequest, plane: Plane, core: boolean): ApiResponse {
+    const accept = request.headers.accept;
+    for (const range of mediaRanges((Array.isArray(accept) ? accept.join(',') : accept) ?? '')) {
+      const { parameters } = range;
+      const form = parameters.get('v');
+      if (range.type !== 'application/json') continue;
+      if (parameters.get('as') === undefined) break;
+      if (parameters.get('g') !== 'apidiscovery.k8s.io' || parameters.get('as') !== 'APIGroupDiscoveryList') continue;
+      if (form !== 'v2' && form !== 'v2beta1') continue;
+      const key = `aggregated ${core} ${form}`;
+      const body = this.#cached(plane, key, () => aggregatedDiscovery(plane, core, form));
+      const type = `application/json;g=apidiscovery.k8s.io;v=${form};as=APIGroupDiscoveryList`;
+      return { status: 200, headers: { 'content-type': type, vary: 'Accept' }, body: body! };
+    }
+    const body = this.#cached(plane, core ? '/api' : '/apis', () => (core ? apiVersions() : apiGroupList(plane)));
+    return { status: 200, headers: { 'content-type': 'application/json', vary: 'Accept' }, body: body! };
+  }
+
+  #plain(plane: Plane, path: string): ApiResponse {
+    const body = this.#cached(plane, path, () => {
+      const [root, group, groupVersion, rest] = path.slice(1).split('/');
+      if (path === '/') return { paths: rootPaths };
+      if (root === 'api' && group === 'v1' && groupVersion === undefined) return apiResourceList(plane, '', 'v1');
+      if (root !== 'apis' || group === undefined || rest !== undefined) return undefined;
+      if (groupVersion === undefined) return apiGroupDocument(plane, group);
+      return apiResourceList(plane, group, groupVersion);
+    });
+    if (body === undefined) throw noSuchPath();
+    return { status: 200, headers: { 'content-type': 'application/json' }, body };
+  }
+
+  #cached(plane: Plane, key: string, make: () => object | undefined): string | undefined {
+    let made = this.#made.get(plane);
+    if (made === undefined || made.serial !== plane.serial) {
+      made = { serial: plane.serial, bodies: new Map() };
+      this.#made.set(plane, made);
+    }
+    const known = made.bodies.get(key);
+    if (known !== undefined) return known;
+    const document = make();
+    // What is not there is not remembered: anybody can ask for any path.
+    if (document === undefined) return undefined;
+    const body = JSON.stringify(document);
+    made.bodies.set(key, body);
+    return body;
+  }
+
+  #health(request: ApiRequest, endpoint: string, only: string | undefined): ApiResponse {
+    const ping = { name: 'ping', ready: () => true };
+    const checks = [ping, ...(endpoint === 'livez' ? [] : this.#readyChecks)];
+    const chosen = only === undefined ? checks : checks.filter((check) => check.name === only);
+    if (chosen.length === 0) throw noSuchPath();
+    const excluded = new Set(request.query.getAll('exclude'));
+    const lines = chosen.map((check) => {
+      if (excluded.has(check.name)) return { ok: true, line: `[+]${check.name} excluded: ok` };
+      const ok = check.ready();
+      return { ok, line: ok ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld` };
+    });
+    const passed = lines.every(({ ok }) => ok);
+    if (passed && !request.query.has('verbose')) return text(200, 'ok');
+    const verdict = `${endpoint} check ${passed ? 'passed' : 'failed'}`;
+    return text(passed ? 200 : 500, `${lines.map(({ line }) => line).join('\n')}\n${verdict}\n`);
+  }
+}
+
+const rootPaths = [
+  '/api',
+  '/api/v1',
+  '/apis',
+  '/healthz',
+  '/livez',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/readyz',
+  '/version',
+];

@@ -1,0 +1,277 @@
+import type { Logger } from 'pino';
+import { ApiError, type KubeObject } from '../meta/index.ts';
+import type { Authorizer } from './access/interfaces.ts';
+import type { Documents } from './documents.ts';
+import { badRequest, forbidden, methodNotAllowed, noSuchPath, notFound } from './errors.ts';
+import { bodyText, decodeText } from './http/body.ts';
+import { type ApiRequest, type ApiResponse, failure, json } from './http/message.ts';
+import { bodyFormat, booleanParameter, negotiateOutput } from './http/negotiate.ts';
+import { parseResourcePath, type ResourcePath, splitPlanePath } from './http/path.ts';
+import type { ServerMetrics } from './metrics.ts';
+import type { Plane } from './plane.ts';
+import type { Call, ServerContext } from './registry/call.ts';
+import { create } from './registry/create.ts';
+import { remove, removeCollection } from './registry/delete.ts';
+import { patch } from './registry/patch.ts';
+import { get, list } from './registry/read.ts';
+import { changeScale, getScale } from './registry/scale.ts';
+import { update } from './registry/update.ts';
+import { watch } from './registry/watch.ts';
+import type { Served } from './served.ts';
+
+/** From a request to its answer: plane, authorization, resource, verb. */
+
+export interface HandlerOptions {
+  readonly context: ServerContext;
+  readonly authorizer: Authorizer;
+  readonly log: Logger;
+  readonly documents: Documents;
+  readonly metrics: ServerMetrics | undefined;
+  /** The open plane with this base path; throws where it is known and not open, undefined where it is unknown. */
+  findPlane(base: string): Plane | undefined;
+  /** Whether the root plane has the project, whose plane is not open. */
+  projectExists(id: string): Promise<boolean>;
+}
+
+/** The verb a request asks authorization for. */
+type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+export class Handler {
+  readonly #options: HandlerOptions;
+
+  constructor(options: HandlerOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects: what goes wrong is a Status. */
+  async handle(request: ApiRequest): Promise<ApiResponse> {
+    try {
+      return await this.#route(request);
+    } catch (error) {
+      if (error instanceof ApiError) return failure(error);
+      this.#options.log.error({ err: error, method: request.method, path: request.path }, 'request failed');
+      const message = `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`;
+      return failure(ApiError.of('InternalError', message));
+    }
+  }
+
+  async #route(request: ApiRequest): Promise<ApiResponse> {
+    const where = splitPlanePath(request.path);
+    const plane = this.#options.findPlane(where.base);
+    if (plane === undefined) {
+      if (where.kind !== 'project') throw noSuchPath();
+      if (await this.#options.projectExists(where.project)) {
+        throw ApiError.of('ServiceUnavailable', `the control plane of project ${where.project} is not open yet`);
+      }
+      throw notFound({ group: 'resourcemanager.miloapis.com', plural: 'projects' }, where.project);
+    }
+    const path = parseResourcePath(where.rest);
+    if (path === undefined) return this.#document(request, plane, where.rest);
+    return this.#resource(request, plane, path);
+  }
+
+  #document(request: ApiRequest, plane: Plane, path: string): Promise<ApiResponse> | ApiResponse {
+    const verb = request.method.toLowerCase();
+    const decision = this.#options.authorizer.authorize({
+      plane: plane.id,
+      identity: request.identity,
+      verb: verb === 'head' ? 'get' : verb,
+      group: '',
+      resource: '',
+      subresource: '',
+      namespace: '',
+      name: '',
+      path,
+    });
+    if (!decision.allowed) {
+      const why = decision.reason === undefined || decision.reason === '' ? '' : `: ${decision.reason}`;
+      throw ApiError.of(
+        'Forbidden',
+        `forbidden: User ${JSON.stringify(request.identity.user)} cannot ${verb} path ${JSON.stringify(path)}${why}`,
+        {},
+      );
+    }
+    return this.#options.documents.answer(request, plane, path);
+  }
+
+  async #resource(request: ApiRequest, plane: Plane, path: ResourcePath): Promise<ApiResponse> {
+    const served = plane.find(path.group, path.version, path.plural);
+    if (served === undefined) {
+      const review = plane.review(path.group, path.version, path.plural);
+      if (review !== undefined) return this.#review(request, plane, path, review);
+    }
+    const verb = verbOf(request, path);
+    const scope = scopeOf(path, verb, request);
+    const authorize = (asked: string): void => this.#authorize(request, plane, path, asked, scope);
+    authorize(verb);
+    if (served === undefined || (path.namespace !== '' && !served.resource.namespaced)) throw noSuchPath();
+    checkPathNames(served, path);
+    const call: Call = {
+      server: this.#options.context,
+      plane,
+      served,
+      request,
+      identity: request.identity,
+      namespace: path.namespace,
+      name: path.name,
+      subresource: path.subresource,
+      output: negotiateOutput(single(request.headers.accept)),
+      now: this.#options.context.clock.now(),
+      warnings: served.deprecationWarning === undefined ? [] : [served.deprecationWarning],
+      authorize,
+    };
+    checkOffered(call, verb);
+    const { metrics } = this.#options;
+    return metrics === undefined ? dispatch(call, verb) : measured(metrics, call, verb);
+  }
+
+  #authorize(request: ApiRequest, plane: Plane, path: ResourcePath, verb: string, scope: { name: string }): void {
+    const { group, plural, subresource, namespace } = path;
+    const { identity } = request;
+    const decision = this.#options.authorizer.authorize({
+      plane: plane.id,
+      identity,
+      verb,
+      group,
+      resource: plural,
+      subresource,
+      namespace,
+      name: scope.name,
+      path: '',
+    });
+    if (decision.allowed) return;
+    const resource = subresource === '' ? plural : `${plural}/${subresource}`;
+    const place = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
+    const why = decision.reason === undefined || decision.reason === '' ? '' : `: ${decision.reason}`;
+    const user = JSON.stringify(identity.user);
+    throw forbidden(
+      { group, plural },
+      path.name,
+      `User ${user} cannot ${verb} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(group)} ${place}${why}`,
+    );
+  }
+
+  async #review(
+    request: ApiRequest,
+    plane: Plane,
+    path: ResourcePath,
+    review: NonNullable<ReturnType<Plane['review']>>,
+  ): Promise<ApiResponse> {
+    if (request.method !== 'POST' || path.name !== '') throw methodNotAllowed(review, request.method.toLowerCase());
+    this.#authorize(request, plane, path, 'create', { name: '' });
+    const text = bodyText(request.body);
+    const { value } = decodeText(text, bodyFormat(single(request.headers['content-type'])), false);
+    const apiVersion = `${review.group}/${review.version}`;
+    const object = value as KubeObject;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw badRequest(`the body must be a ${review.kind} of ${apiVersion}`);
+    }
+    object.kind ??= review.kind;
+    object.apiVersion ??= apiVersion;
+    if (object.kind !== review.kind || object.apiVersion !== apiVersion) {
+      throw badRequest(`the body must be a ${review.kind} of ${apiVersion}`);
+    }
+    const now = this.#options.context.clock.now();
+    const { identity } = request;
+    return json(201, await review.review({ plane: plane.id, identity, namespace: path.namespace, now }, object));
+  }
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(',') : header;
+}
+
+function verbOf(request: ApiRequest, path: ResourcePath): Verb {
+  switch (request.method) {
+    case 'GET':
+    case 'HEAD':
+      if (path.subresource === '' && booleanParameter(request.query, 'watch') === true) return 'watch';
+      return path.name === '' ? 'list' : 'get';
+    case 'POST':
+      return 'create';
+    case 'PUT':
+      return 'update';
+    case 'PATCH':
+      return 'patch';
+    case 'DELETE':
+      return path.name === '' ? 'deletecollection' : 'delete';
+    default:
+      throw methodNotAllowed({ group: path.group, plural: path.plural }, request.method.toLowerCase());
+  }
+}
+
+const nameSelector = /^metadata\.name=([^,=\\]+)$/;
+
+/** A list or watch of one name counts as being about that object, so that a role may grant just it. */
+function scopeOf(path: ResourcePath, verb: Verb, request: ApiRequest): { name: string } {
+  if (path.name !== '' || (verb !== 'list' && verb !== 'watch' && verb !== 'deletecollection'))
+    return { name: path.name };
+  const selector = request.query.get('fieldSelector');
+  return { name: selector === null ? '' : (nameSelector.exec(selector)?.[1] ?? '') };
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what no name can have
+const impossibleName = /[\u0000-\u001f\ud800-\udfff]/;
+
+/** No object can have such a name: what storage would not even take as a key is not there. */
+function checkPathNames(served: Served, path: ResourcePath): void {
+  if (impossibleName.test(path.name) || impossibleName.test(path.namespace)) throw notFound(served.resource, path.name);
+}
+
+function checkOffered(call: Call, verb: Verb): void {
+  const { resource, strategy } = call.served;
+  const { subresource, name } = call;
+  const refuse = (): ApiError => methodNotAllowed(resource, verb);
+  if (subresource !== '') {
+    const offered =
+      (subresource === 'status' && resource.subresources.status) ||
+      (subresource === 'scale' && resource.subresources.scale !== undefined) ||
+      strategy.extraSubresources?.includes(subresource) === true;
+    if (!offered) throw noSuchPath();
+    const extra = strategy.extraSubresources?.includes(subresource) === true;
+    if (verb !== 'update' && (extra || (verb !== 'get' && verb !== 'patch'))) throw refuse();
+    return;
+  }
+  if (resource.verbs !== undefined && !resource.verbs.includes(verb)) throw refuse();
+  if ((verb === 'create' && name !== '') || ((verb === 'update' || verb === 'patch') && name === '')) throw refuse();
+  if (resource.namespaced && call.namespace === '' && verb !== 'list' && verb !== 'watch') {
+    if (verb === 'create') throw badRequest('an empty namespace may not be set during creation');
+    throw refuse();
+  }
+}
+
+async function measured(metrics: ServerMetrics, call: Call, verb: Verb): Promise<ApiResponse> {
+  const since = metrics.start();
+  const { group, plural } = call.served.resource;
+  const labels = { verb, group, resource: plural, subresource: call.subresource };
+  try {
+    const response = await dispatch(call, verb);
+    metrics.answered({ ...labels, code: response.status }, since);
+    return response;
+  } catch (error) {
+    metrics.answered({ ...labels, code: error instanceof ApiError ? error.code : 500 }, since);
+    throw error;
+  }
+}
+
+function dispatch(call: Call, verb: Verb): Promise<ApiResponse> {
+  if (call.subresource === 'scale') return verb === 'get' ? getScale(call) : changeScale(call);
+  switch (verb) {
+    case 'get':
+      return get(call);
+    case 'list':
+      return list(call);
+    case 'watch':
+      return watch(call);
+    case 'create':
+      return create(call);
+    case 'update':
+      return update(call);
+    case 'patch':
+      return patch(call);
+    case 'delete':
+      return remove(call);
+    case 'deletecollection':
+      return removeCollection(call);
+  }
+}

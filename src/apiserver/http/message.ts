@@ -1,0 +1,52 @@
+import type { Identity } from '../../kube/index.ts';
+import type { ApiError, Status } from '../../meta/index.ts';
+
+/** A request as the handlers see it, whichever way it came. */
+export interface ApiRequest {
+  readonly method: string;
+  /** From the server's root, without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string | Uint8Array | undefined;
+  readonly identity: Identity;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ApiResponse {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Record<string, string>;
+  readonly body: string | Uint8Array | EventStream;
+  /** One `Warning` header each (RFC 7234), as `299 - "text"`. */
+  readonly warnings?: readonly string[];
+}
+
+/** A body that goes on: a watch. Chunks hold whole lines. */
+export interface EventStream extends AsyncIterable<Uint8Array> {
+  /** Ends the stream from the reading side. */
+  cancel(): void;
+}
+
+export function isStream(body: ApiResponse['body']): body is EventStream {
+  return typeof body === 'object' && Symbol.asyncIterator in body;
+}
+
+export const jsonHeaders = 'application/json';
+
+export function json(status: number, value: unknown): ApiResponse {
+  return { status, headers: { 'content-type': jsonHeaders }, body: JSON.stringify(value) };
+}
+
+export function text(status: number, value: string): ApiResponse {
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: value };
+}
+
+export function failure(error: ApiError): ApiResponse {
+  const status: Status = error.status;
+  const response = json(status.code, status);
+  const retryAfter = status.details?.retryAfterSeconds;
+  if (retryAfter !== undefined) response.headers['retry-after'] = String(retryAfter);
+  return response;
+}

@@ -1,0 +1,250 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Logger } from 'pino';
+import type { Clock, Identity } from '../kube/index.ts';
+import { ApiError } from '../meta/index.ts';
+import type { Authenticator, PeerCertificate } from './access/interfaces.ts';
+import { warningHeader } from './direct.ts';
+import type { Handler } from './handler.ts';
+import { type ApiResponse, type EventStream, failure, isStream } from './http/message.ts';
+import type { Limits } from './registry/call.ts';
+
+const compress = promisify(gzip);
+
+export interface TlsFiles {
+  /** PEM. */
+  key: string | Uint8Array;
+  cert: string | Uint8Array;
+  /** PEM of the authority client certificates must come from; none are asked for where absent. */
+  clientCa?: string | Uint8Array;
+}
+
+export interface ListenOptions {
+  host: string;
+  /** 0: any free one. */
+  port: number;
+  tls: TlsFiles;
+}
+
+export interface FrontOptions {
+  handler: Handler;
+  authenticator: Authenticator;
+  clock: Clock;
+  log: Logger;
+  limits: Limits;
+}
+
+/** The HTTPS side of a server: who is asking, limits, bodies, compression. */
+export class Front {
+  readonly #options: FrontOptions;
+  readonly #servers = new Set<Server>();
+  readonly #streams = new Set<EventStream>();
+  #reads = 0;
+  #writes = 0;
+
+  constructor(options: FrontOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with the system's error where the port cannot be had. */
+  async listen(options: ListenOptions): Promise<{ port: number }> {
+    const { key, cert, clientCa } = options.tls;
+    const server = createServer(
+      {
+        key: key as Buffer,
+        cert: cert as Buffer,
+        ...(clientCa === undefined ? {} : { ca: clientCa as Buffer, requestCert: true, rejectUnauthorized: false }),
+        keepAliveTimeout: 120_000,
+        requestTimeout: this.#options.limits.requestTimeoutMilliseconds,
+        noDelay: true,
+        maxHeaderSize: 64 * 1024,
+      },
+      (request, response) => void this.#serve(request, response),
+    );
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(options.port, options.host, resolve);
+    });
+    server.on('error', (error) => this.#options.log.error({ err: error }, 'listening failed'));
+    this.#servers.add(server);
+    return { port: (server.address() as AddressInfo).port };
+  }
+
+  /** Stops listening and ends what is going on. */
+  async close(): Promise<void> {
+    for (const stream of this.#streams) stream.cancel();
+    await Promise.all(
+      [...this.#servers].map(
+        (server) =>
+          new Promise<void>((resolve) => {
+            server.close(() => resolve());
+            server.closeAllConnections();
+          }),
+      ),
+    );
+    this.#servers.clear();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const abort = new AbortController();
+    response.once('close', () => abort.abort());
+    try {
+      const answer = await this.#answer(request, abort.signal);
+      if (!request.complete) response.setHeader('connection', 'close');
+      if (isStream(answer.body)) await this.#stream(response, answer, answer.body);
+      else await this.#whole(request, response, answer, answer.body);
+    } catch (error) {
+      if (!response.destroyed) this.#options.log.warn({ err: error, path: request.url }, 'a connection broke');
+      response.destroy();
+    }
+  }
+
+  async #answer(request: IncomingMessage, signal: AbortSignal): Promise<ApiResponse> {
+    try {
+      const identity = await this.#identity(request);
+      const body = await readBody(request, this.#options.limits.bodyBytes);
+      const url = request.url ?? '/';
+      const at = url.indexOf('?');
+      const query = new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
+      const asked = {
+        method: request.method ?? 'GET',
+        path: at < 0 ? url : url.slice(0, at),
+        query,
+        headers: request.headers,
+        body,
+        identity,
+        signal,
+      };
+      const goesOn = query.get('watch') === 'true' || query.get('watch') === '1';
+      if (goesOn) return await this.#options.handler.handle(asked);
+      return await this.#limited(asked.method, () => this.#options.handler.handle(asked));
+    } catch (error) {
+      if (error instanceof ApiError) return failure(error);
+      throw error;
+    }
+  }
+
+  async #identity(request: IncomingMessage): Promise<Identity> {
+    const socket = request.socket as TLSSocket;
+    const certificate = socket.authorized ? socket.getPeerCertificate() : undefined;
+    const peer: PeerCertificate | undefined =
+      certificate === undefined || certificate.raw === undefined
+        ? undefined
+        : {
+            subject: certificate.subject as unknown as PeerCertificate['subject'],
+            raw: certificate.raw,
+          };
+    const identity = await this.#options.authenticator.authenticate(request.headers, peer);
+    if (identity === undefined) throw ApiError.of('Unauthorized', 'Unauthorized');
+    return identity;
+  }
+
+  /** Runs one request within the limits of how many go on at once and how long one may take. */
+  async #limited(method: string, run: () => Promise<ApiResponse>): Promise<ApiResponse> {
+    const { limits, clock } = this.#options;
+    const reads = method === 'GET' || method === 'HEAD';
+    if (reads ? this.#reads >= limits.readsInFlight : this.#writes >= limits.writesInFlight) {
+      throw ApiError.of('TooManyRequests', 'Too many requests, please try again later.', { retryAfterSeconds: 1 });
+    }
+    const change = (by: number): void => {
+      if (reads) this.#reads += by;
+      else this.#writes += by;
+    };
+    change(1);
+    const answered = run().finally(() => change(-1));
+    let timer: { cancel(): void } | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = clock.after(limits.requestTimeoutMilliseconds, () => {
+        const seconds = Math.round(limits.requestTimeoutMilliseconds / 1000);
+        reject(ApiError.of('Timeout', `the request did not complete within ${seconds} s`, {}));
+      });
+    });
+    try {
+      return await Promise.race([answered, late]);
+    } finally {
+      timer?.cancel();
+    }
+  }
+
+  async #whole(
+    request: IncomingMessage,
+    response: ServerResponse,
+    answer: ApiResponse,
+    body: string | Uint8Array,
+  ): Promise<void> {
+    let bytes: Uint8Array = typeof body === 'string' ? Buffer.from(body) : body;
+    const headers: Record<string, string | string[]> = { ...answer.headers, ...warningHeaders(answer) };
+    headers['cache-control'] = 'no-cache, private';
+    if (bytes.length >= this.#options.limits.gzipBytes && acceptsGzip(request)) {
+      bytes = await compress(bytes, { level: 1 });
+      headers['content-encoding'] = 'gzip';
+      headers.vary = 'Accept-Encoding';
+    }
+    headers['content-length'] = String(bytes.length);
+    response.writeHead(answer.status, headers);
+    response.end(request.method === 'HEAD' ? undefined : bytes);
+  }
+
+  async #stream(response: ServerResponse, answer: ApiResponse, stream: EventStream): Promise<void> {
+    this.#streams.add(stream);
+    try {
+      response.writeHead(answer.status, {
+        ...answer.headers,
+        ...warningHeaders(answer),
+        'cache-control': 'no-cache, private',
+      });
+      response.flushHeaders();
+      for await (const chunk of stream) {
+        if (!response.write(chunk)) await drained(response);
+        if (response.destroyed) break;
+      }
+      response.end();
+    } finally {
+      this.#streams.delete(stream);
+    }
+  }
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+    if (response.destroyed) done();
+  });
+}
+
+function warningHeaders(answer: ApiResponse): Record<string, string[]> {
+  return answer.warnings === undefined ? {} : { warning: answer.warnings.map(warningHeader) };
+}
+
+function acceptsGzip(request: IncomingMessage): boolean {
+  const accepted = request.headers['accept-encoding'];
+  return typeof accepted === 'string' && /(^|,)\s*gzip\s*(,|;(?!\s*q=0(\.0*)?\s*(,|$))|$)/.test(accepted);
+}
+
+/** Throws 413. */
+async function readBody(request: IncomingMessage, limitBytes: number): Promise<Uint8Array | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limitBytes) throw tooLarge(limitBytes);
+    chunks.push(chunk);
+  }
+  if (size === 0) return undefined;
+  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+}
+
+function tooLarge(limitBytes: number): ApiError {
+  return ApiError.of('RequestEntityTooLarge', `Request entity too large: limit is ${limitBytes}`);
+}

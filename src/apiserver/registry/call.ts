@@ -1,0 +1,126 @@
+import type { Clock, Identity, Random } from '../../kube/index.ts';
+import type { CustomResourceDefinition, KubeObject } from '../../meta/index.ts';
+import { badRequest } from '../errors.ts';
+import type { ApiRequest } from '../http/message.ts';
+import type { Output } from '../http/negotiate.ts';
+import type { Plane } from '../plane.ts';
+import type { Served, StrategyContext } from '../served.ts';
+import type { Storage, StorageKey } from '../storage/storage.ts';
+
+/** A write about to be stored, validated already. */
+export interface AdmissionWrite {
+  readonly plane: string;
+  readonly identity: Identity;
+  readonly group: string;
+  /** Plural. */
+  readonly resource: string;
+  readonly object: KubeObject;
+  /** Absent for a create. */
+  readonly old?: KubeObject;
+}
+
+/** Throws ApiError to refuse a write. */
+export type Admission = (write: AdmissionWrite) => void;
+
+/** What an API server hands its handlers. */
+export interface ServerContext {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits: Limits;
+  readonly admission: Admission | undefined;
+  /** A CRD got its deletion timestamp: its objects go, then it goes. */
+  definitionDeleted(call: Call, definition: CustomResourceDefinition): void;
+}
+
+export interface Limits {
+  /** Bytes of a request body. */
+  readonly bodyBytes: number;
+  /** Bytes of one stored object. */
+  readonly objectBytes: number;
+  /** Requests being answered at once over the network, watches not counted. */
+  readonly readsInFlight: number;
+  readonly writesInFlight: number;
+  /** Milliseconds a request over the network may take, watches not counted. */
+  readonly requestTimeoutMilliseconds: number;
+  /** Bytes a watcher may leave unread before it is cut off. */
+  readonly watchBacklogBytes: number;
+  /** Milliseconds between two bookmarks. */
+  readonly bookmarkMilliseconds: number;
+  /** Bytes from which a body is compressed for a client that accepts gzip. */
+  readonly gzipBytes: number;
+}
+
+export const defaultLimits: Limits = {
+  bodyBytes: 3 * 1024 * 1024,
+  objectBytes: 1.5 * 1024 * 1024,
+  readsInFlight: 400,
+  writesInFlight: 200,
+  requestTimeoutMilliseconds: 60_000,
+  watchBacklogBytes: 16 * 1024 * 1024,
+  bookmarkMilliseconds: 60_000,
+  gzipBytes: 128 * 1024,
+};
+
+/** One request about one resource: where it goes, who sends it, how it wants its answer. */
+export interface Call {
+  readonly server: ServerContext;
+  readonly plane: Plane;
+  readonly served: Served;
+  readonly request: ApiRequest;
+  readonly identity: Identity;
+  /** '' for cluster scope and for all namespaces. */
+  readonly namespace: string;
+  /** '' for the collection. */
+  readonly name: string;
+  readonly subresource: string;
+  readonly output: Output;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** Texts for `Warning` headers. */
+  readonly warnings: string[];
+  /** Throws 403 where the caller may not do `verb` to the same object. */
+  authorize(verb: string): void;
+}
+
+export function storageKey(call: Call, name = call.name, namespace = call.namespace): StorageKey {
+  return { plane: call.plane.id, resource: call.served.storage, namespace, name };
+}
+
+export function strategyContext(call: Call): StrategyContext {
+  return { now: call.now, nameConflict: (definition) => call.plane.nameConflict(definition) };
+}
+
+/** Whether `dryRun=All` was asked for. Throws 400 for any other value. */
+export function isDryRun(query: URLSearchParams, values: readonly string[] = query.getAll('dryRun')): boolean {
+  for (const value of values) {
+    if (value !== 'All') throw badRequest(`invalid dryRun "${value}": the only supported value is "All"`);
+  }
+  return values.length > 0;
+}
+
+export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
+
+export function fieldValidation(query: URLSearchParams): FieldValidation {
+  const value = query.get('fieldValidation') ?? '';
+  if (value === '') return 'Warn';
+  if (value === 'Strict' || value === 'Warn' || value === 'Ignore') return value;
+  throw badRequest(`invalid fieldValidation "${value}": supported values are "Ignore", "Strict", "Warn"`);
+}
+
+const managerLimit = 128;
+
+/** `fieldManager`, or else the user agent up to its first slash. Throws 400 for one that cannot be stored. */
+export function fieldManager(request: ApiRequest): string {
+  const asked = request.query.get('fieldManager') ?? '';
+  if (asked !== '') {
+    if (asked.length > managerLimit)
+      throw badRequest(`fieldManager: Too long: may not be more than ${managerLimit} bytes`);
+    if (!/^[\P{C}]*$/u.test(asked))
+      throw badRequest(`fieldManager: Invalid value: should only contain printable characters`);
+    return asked;
+  }
+  const agent = request.headers['user-agent'];
+  const name = (Array.isArray(agent) ? agent[0] : agent)?.split('/')[0]?.slice(0, managerLimit) ?? '';
+  return name === '' ? 'unknown' : name;
+}

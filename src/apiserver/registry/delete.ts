@@ -1,0 +1,150 @@
+import { formatTime, isTerminating, jsonEqual, type KubeObject } from '../../meta/index.ts';
+import { decode, encoder } from '../codec.ts';
+import { conflict, notFound } from '../errors.ts';
+import type { ApiResponse } from '../http/message.ts';
+import { PreconditionFailed, type StoredRecord } from '../storage/storage.ts';
+import { backingRequest } from './backing.ts';
+import { type Call, isDryRun, storageKey, strategyContext } from './call.ts';
+import { committed, removed } from './committed.ts';
+import { type DeleteOptions, decodeDeleteOptions } from './decode.ts';
+import { collect } from './read.ts';
+import { respondList, respondObject, respondPlain } from './respond.ts';
+import { mayGo } from './update.ts';
+
+/** DELETE of one object: 200 with a Status when it is gone, with the object while finalizers hold it. */
+export async function remove(call: Call): Promise<ApiResponse> {
+  const options = decodeDeleteOptions(call);
+  const { object, gone } = await deleteObject(call, options, isDryRun(call.request.query, options.dryRun));
+  if (!gone) return respondObject(call, 200, object);
+  const { group, plural } = call.served.resource;
+  return respondPlain(call, 200, {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name: object.metadata.name,
+      ...(group === '' ? {} : { group }),
+      kind: plural,
+      uid: object.metadata.uid,
+    },
+  });
+}
+
+/** DELETE of a collection: everything the selectors select, and answers the list of it. */
+export async function removeCollection(call: Call): Promise<ApiResponse> {
+  const options = decodeDeleteOptions(call);
+  const dryRun = isDryRun(call.request.query, options.dryRun);
+  const page = await collect(call);
+  const found = await Promise.all(
+    page.records.map(async (record) => {
+      const { namespace, name } = record.key;
+      try {
+        await deleteObject({ ...call, namespace, name }, options, dryRun);
+      } catch (error) {
+        if (!isGone(error)) throw error;
+      }
+      return record;
+    }),
+  );
+  return respondList(call, { resourceVersion: String(page.revision) }, found);
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof Error && 'reason' in error && error.reason === 'NotFound';
+}
+
+const attempts = 5;
+
+/** Throws 404, 409 where a precondition does not hold, and what the kind's own rules say. */
+export async function deleteObject(
+  call: Call,
+  options: Omit<DeleteOptions, 'dryRun'>,
+  dryRun: boolean,
+): Promise<{ object: KubeObject; gone: boolean }> {
+  const { served, server } = call;
+  const key = storageKey(call);
+  for (let attempt = 1; ; attempt++) {
+    const record = await server.storage.get(key, { newest: true });
+    if (record === undefined) throw notFound(served.resource, call.name);
+    const object = decode(served, record.value, record.revision);
+    checkPreconditions(call, object, options.preconditions);
+    const refused = served.strategy.refuseDelete?.(object);
+    if (refused !== undefined) throw refused;
+    const old = decode(served, record.value, record.revision);
+    markForDeletion(call, object, options);
+    try {
+      return await finish(call, record, object, old, dryRun);
+    } catch (error) {
+      if (!(error instanceof PreconditionFailed)) throw error;
+      if (error.actual === 'absent') throw notFound(served.resource, call.name);
+      if (options.preconditions?.resourceVersion !== undefined || attempt === attempts) {
+        throw conflict(served.resource, call.name);
+      }
+    }
+  }
+}
+
+function checkPreconditions(call: Call, object: KubeObject, preconditions: DeleteOptions['preconditions']): void {
+  const { uid, resourceVersion } = object.metadata;
+  const { resource } = call.served;
+  if (preconditions?.uid !== undefined && preconditions.uid !== uid) {
+    const why = `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${uid}`;
+    throw conflict(resource, call.name, why);
+  }
+  if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
+    const why = `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`;
+    throw conflict(resource, call.name, why);
+  }
+}
+
+/** Sets the deletion timestamp and the garbage collector's finalizers as `propagationPolicy` asks, in place. */
+function markForDeletion(call: Call, object: KubeObject, options: Omit<DeleteOptions, 'dryRun'>): void {
+  const { metadata } = object;
+  const before = metadata.finalizers ?? [];
+  const policy = options.propagationPolicy;
+  const orphan = policy === undefined ? before.includes('orphan') : policy === 'Orphan';
+  const foreground = policy === undefined ? before.includes('foregroundDeletion') : policy === 'Foreground';
+  const finalizers = before.filter((finalizer) => finalizer !== 'orphan' && finalizer !== 'foregroundDeletion');
+  if (orphan) finalizers.push('orphan');
+  if (foreground) finalizers.push('foregroundDeletion');
+  if (!jsonEqual([...before].sort(), [...finalizers].sort())) {
+    if (finalizers.length === 0) delete metadata.finalizers;
+    else metadata.finalizers = finalizers;
+  }
+  if (metadata.deletionTimestamp !== undefined) return;
+  metadata.deletionTimestamp = formatTime(call.now);
+  metadata.deletionGracePeriodSeconds = 0;
+  if (metadata.generation !== undefined) metadata.generation++;
+  call.served.strategy.prepareDelete?.(object, strategyContext(call));
+}
+
+async function finish(
+  call: Call,
+  record: StoredRecord,
+  object: KubeObject,
+  old: KubeObject,
+  dryRun: boolean,
+): Promise<{ object: KubeObject; gone: boolean }> {
+  const { served, server } = call;
+  const { backing } = served.resource;
+  const gone = mayGo(call, object);
+  if (backing !== undefined) {
+    const marked =
+      gone || jsonEqual(object, old) ? old : await backing.update(backingRequest(call, dryRun), object, old);
+    const left = gone ? await backing.delete(backingRequest(call, dryRun), marked) : marked;
+    return { object: left, gone };
+  }
+  if (dryRun || (!gone && jsonEqual(object, old))) return { object, gone };
+  // What goes at once is shown in its DELETED event as it was, not as it would have been while terminating.
+  const last = gone && !isTerminating(old) ? old : object;
+  const encode = encoder(served, last);
+  const write = { key: record.key, encode };
+  const { revision } = await server.storage.commit({
+    preconditions: [{ key: record.key, revision: record.revision }],
+    ...(gone ? { deletes: [write] } : { puts: [write] }),
+  });
+  if (gone) removed(call, call.name);
+  else committed(call, object, revision);
+  return { object: last, gone };
+}

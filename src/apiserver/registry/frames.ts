@@ -1,0 +1,100 @@
+import type { KubeObject } from '../../meta/index.ts';
+import { decode, servedAsStored } from '../codec.ts';
+import type { Served } from '../served.ts';
+import type { StorageEvent } from '../storage/storage.ts';
+import { partialObjectMetadata, renderTable, type TableOptions } from '../table/index.ts';
+
+/** The lines of a watch. Made once per event and form, and shared by everyone who watches. */
+
+export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+const prefixes: Record<EventType, Uint8Array> = {
+  ADDED: Buffer.from('{"type":"ADDED","object":'),
+  MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
+  DELETED: Buffer.from('{"type":"DELETED","object":'),
+};
+const suffix = Buffer.from('}\n');
+
+interface CachedFrame {
+  type: EventType;
+  served: Served;
+  frame: Uint8Array;
+}
+const cache = new WeakMap<Uint8Array, CachedFrame[]>();
+
+/** `{"type":…,"object":…}` and a line feed. */
+export function eventFrame(served: Served, type: EventType, value: Uint8Array, revision: number): Uint8Array {
+  const known = cache.get(value);
+  const hit = known?.find((entry) => entry.type === type && entry.served === served);
+  if (hit !== undefined) return hit.frame;
+  const object = servedAsStored(served, revision)
+    ? value
+    : Buffer.from(JSON.stringify(decode(served, value, revision)));
+  const frame = Buffer.concat([prefixes[type], object, suffix]);
+  if (known === undefined) cache.set(value, [{ type, served, frame }]);
+  else known.push({ type, served, frame });
+  return frame;
+}
+
+const departures = new WeakMap<Uint8Array, Uint8Array>();
+
+/** An object that a change took out of a selection, as its DELETED event shows it: as it was, at the change's revision. */
+export function departed(event: StorageEvent): Uint8Array {
+  const known = departures.get(event.value);
+  if (known !== undefined) return known;
+  const object = JSON.parse(Buffer.from(event.previous!).toString('utf8')) as KubeObject;
+  object.metadata.resourceVersion = String(event.revision);
+  const value = Buffer.from(JSON.stringify(object));
+  departures.set(event.value, value);
+  return value;
+}
+
+export function bookmarkFrame(served: Served, revision: number, initialEventsEnd: boolean): Uint8Array {
+  const metadata = {
+    resourceVersion: String(revision),
+    creationTimestamp: null,
+    ...(initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+  };
+  return lineOf('BOOKMARK', { kind: served.resource.kind, apiVersion: served.apiVersion, metadata });
+}
+
+export function lineOf(type: string, object: unknown): Uint8Array {
+  return Buffer.from(`${JSON.stringify({ type, object })}\n`);
+}
+
+/** Frames of a watch that wants Tables or metadata only: made for each such watcher. */
+export class TransformedFrames {
+  readonly #served: Served;
+  readonly #as: 'Table' | 'PartialObjectMetadata';
+  readonly #options: () => TableOptions;
+  #columnsSent = false;
+
+  constructor(served: Served, as: 'Table' | 'PartialObjectMetadata', options: () => TableOptions) {
+    this.#served = served;
+    this.#as = as;
+    this.#options = options;
+  }
+
+  event(type: EventType, value: Uint8Array, revision: number): Uint8Array {
+    return lineOf(type, this.#transform(decode(this.#served, value, revision)));
+  }
+
+  bookmark(revision: number, initialEventsEnd: boolean): Uint8Array {
+    const metadata = {
+      resourceVersion: String(revision),
+      ...(initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+    };
+    const { resource, apiVersion } = this.#served;
+    const object = { kind: resource.kind, apiVersion, metadata } as unknown as KubeObject;
+    return lineOf('BOOKMARK', this.#transform(object));
+  }
+
+  #transform(object: KubeObject): unknown {
+    if (this.#as === 'PartialObjectMetadata') return partialObjectMetadata(object);
+    // Column definitions come with the first event alone.
+    const noHeaders = this.#columnsSent;
+    this.#columnsSent = true;
+    const metadata = { resourceVersion: object.metadata.resourceVersion ?? '' };
+    return renderTable(this.#served.resource, [object], { ...this.#options(), noHeaders, metadata });
+  }
+}

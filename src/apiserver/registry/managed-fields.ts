@@ -1,0 +1,21 @@
+import { formatTime, type KubeObject } from '../../meta/index.ts';
+import { trackUpdate } from '../patch/index.ts';
+import type { Call } from './call.ts';
+
+/** Records on `after`, in place, which of its fields `manager` now owns. `before` is absent for a create. */
+export function trackManager(call: Call, after: KubeObject, before: KubeObject | undefined, manager: string): void {
+  const { served } = call;
+  const entries = trackUpdate({
+    before,
+    after,
+    manager,
+    operation: 'Update',
+    subresource: call.subresource === 'status' ? 'status' : '',
+    statusSubresource: served.resource.subresources.status,
+    schema: served.resource.schema.source,
+    apiVersion: served.apiVersion,
+    time: formatTime(call.now),
+  });
+  if (entries.length === 0) delete after.metadata.managedFields;
+  else after.metadata.managedFields = entries;
+}

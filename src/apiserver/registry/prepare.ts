@@ -1,0 +1,138 @@
+import { formatTime, jsonEqual, type KubeObject } from '../../meta/index.ts';
+import { conflict, fieldInvalid, invalid } from '../errors.ts';
+import type { Served } from '../served.ts';
+import { validateMetadata, validateMetadataUpdate } from '../validation/metadata.ts';
+import { type Call, strategyContext } from './call.ts';
+
+/** What kube-apiserver's registry does to an object between decoding and storing. All functions work in place. */
+
+type Fields = Record<string, unknown>;
+
+/** The server's own fields, status isolation, defaults. */
+export function prepareCreate(call: Call, object: KubeObject): void {
+  const { served, server, now } = call;
+  const { metadata } = object;
+  metadata.uid = server.random.uuid();
+  metadata.creationTimestamp = formatTime(now);
+  delete metadata.resourceVersion;
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete (metadata as { selfLink?: string }).selfLink;
+  if (served.strategy.generation) metadata.generation = 1;
+  else delete metadata.generation;
+  if (served.resource.subresources.status) delete object.status;
+  served.resource.schema.applyDefaults(object as unknown as Fields);
+  served.strategy.prepareCreate?.(object, strategyContext(call));
+}
+
+/** Throws 422. */
+export function validateCreate(call: Call, object: KubeObject): void {
+  const { resource, strategy } = call.served;
+  const errors = validateMetadata(object.metadata, strategy.nameRule, resource.namespaced);
+  errors.push(...resource.schema.validate(object as unknown as Fields));
+  if (errors.length === 0) errors.push(...(strategy.validate?.(object) ?? []));
+  if (errors.length > 0) throw invalid(resource, object.metadata.name ?? '', errors);
+  admit(call, object);
+}
+
+function admit(call: Call, object: KubeObject, old?: KubeObject): void {
+  const { plane, identity, served, server } = call;
+  const { group, plural } = served.resource;
+  server.admission?.({
+    plane: plane.id,
+    identity,
+    group,
+    resource: plural,
+    object,
+    ...(old === undefined ? {} : { old }),
+  });
+}
+
+/**
+ * Makes `next` what an update of `old` may store: identity and server fields kept, the other side of the status
+ * subresource untouched, generation moved where the spec did. Throws 409 for another uid.
+ */
+export function prepareUpdate(call: Call, next: KubeObject, old: KubeObject): void {
+  const { served, subresource } = call;
+  const { metadata } = next;
+  const before = old.metadata;
+  if (metadata.uid !== undefined && metadata.uid !== before.uid) {
+    const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${before.uid}`;
+    throw conflict(served.resource, before.name, why);
+  }
+  metadata.uid = before.uid!;
+  metadata.creationTimestamp ??= before.creationTimestamp!;
+  if (before.deletionTimestamp === undefined) {
+    delete metadata.deletionTimestamp;
+    delete metadata.deletionGracePeriodSeconds;
+  } else {
+    metadata.deletionTimestamp ??= before.deletionTimestamp;
+    if (before.deletionGracePeriodSeconds !== undefined) {
+      metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds;
+    }
+  }
+  delete (metadata as { selfLink?: string }).selfLink;
+  if (before.generation === undefined) delete metadata.generation;
+  else metadata.generation = before.generation;
+  isolate(served, next, old, subresource);
+  served.resource.schema.applyDefaults(next as unknown as Fields);
+  served.strategy.prepareUpdate?.(next, old, subresource, strategyContext(call));
+  if (served.strategy.generation && specChanged(served, next, old)) metadata.generation = (before.generation ?? 0) + 1;
+}
+
+/** Main resource: status stays. Status subresource of a custom resource: only status and managed fields may change. */
+function isolate(served: Served, next: KubeObject, old: KubeObject, subresource: string): void {
+  if (subresource === 'status') {
+    const status = next.status;
+    const fields = next as unknown as Fields;
+    for (const key of Object.keys(fields)) {
+      if (key !== 'status' && key !== 'metadata' && !Object.hasOwn(old, key)) delete fields[key];
+    }
+    for (const key of Object.keys(old)) {
+      if (key !== 'metadata' && key !== 'status') fields[key] = (old as unknown as Fields)[key];
+    }
+    if (status !== undefined) next.status = status;
+    const { managedFields, resourceVersion } = next.metadata;
+    next.metadata = {
+      ...old.metadata,
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    };
+    if (managedFields === undefined) delete next.metadata.managedFields;
+    else next.metadata.managedFields = managedFields;
+  } else if (served.resource.subresources.status) {
+    if (old.status === undefined) delete next.status;
+    else next.status = old.status;
+  }
+}
+
+function specChanged(served: Served, next: KubeObject, old: KubeObject): boolean {
+  const ignoreStatus = served.resource.subresources.status;
+  const [after, before] = [next as unknown as Fields, old as unknown as Fields];
+  for (const key of new Set([...Object.keys(after), ...Object.keys(before)])) {
+    if (key === 'metadata' || (key === 'status' && ignoreStatus)) continue;
+    if (!jsonEqual(after[key], before[key])) return true;
+  }
+  return false;
+}
+
+/** Throws 422. */
+export function validateUpdate(call: Call, next: KubeObject, old: KubeObject): void {
+  const { resource, strategy } = call.served;
+  const errors = validateMetadata(next.metadata, strategy.nameRule, resource.namespaced);
+  errors.push(...validateMetadataUpdate(next.metadata, old.metadata));
+  errors.push(...resource.schema.validate(next as unknown as Fields, old as unknown as Fields));
+  if (errors.length === 0) errors.push(...(strategy.validate?.(next, old) ?? []));
+  if (errors.length > 0) throw invalid(resource, next.metadata.name, errors);
+  admit(call, next, old);
+}
+
+/** PUT of a custom resource must name the version it replaces. Throws 422. */
+export function requireResourceVersion(call: Call, object: KubeObject): void {
+  if ((object.metadata.resourceVersion ?? '') !== '' || call.served.strategy.unconditionalUpdate) return;
+  throw invalid(call.served.resource, object.metadata.name, [
+    {
+      ...fieldInvalid('metadata.resourceVersion', 0, 'must be specified for an update'),
+      message: 'Invalid value: 0x0: must be specified for an update',
+    },
+  ]);
+}

@@ -1,0 +1,94 @@
+import { stringify } from 'yaml';
+import type { KubeObject } from '../../meta/index.ts';
+import { bytesToText, decode, servedBytes } from '../codec.ts';
+import type { ApiResponse } from '../http/message.ts';
+import type { Output } from '../http/negotiate.ts';
+import { partialObjectMetadata, renderTable, type TableOptions } from '../table/index.ts';
+import type { Call } from './call.ts';
+
+/** Answers in the form the request's Accept asked for. */
+
+const contentTypes = { json: 'application/json', yaml: 'application/yaml' } as const;
+
+function answer(call: Call, status: number, body: string | Uint8Array): ApiResponse {
+  const { format } = call.output;
+  const converted =
+    format === 'json' ? body : stringify(JSON.parse(typeof body === 'string' ? body : bytesToText(body)));
+  return {
+    status,
+    headers: { 'content-type': contentTypes[format] },
+    body: converted,
+    ...(call.warnings.length === 0 ? {} : { warnings: call.warnings }),
+  };
+}
+
+/** One stored record. */
+export function respondBytes(call: Call, status: number, value: Uint8Array, revision: number): ApiResponse {
+  if (call.output.as === 'object') return answer(call, status, servedBytes(call.served, value, revision));
+  return respondObject(call, status, decode(call.served, value, revision));
+}
+
+/** One object that is not stored as it is (dry run, an object just deleted). */
+export function respondObject(call: Call, status: number, object: KubeObject): ApiResponse {
+  return answer(call, status, JSON.stringify(transform(call, call.output, object)));
+}
+
+/** A body that is no object of the resource (Status, Scale): no Table is made of it. */
+export function respondPlain(call: Call, status: number, value: unknown): ApiResponse {
+  return answer(call, status, JSON.stringify(value));
+}
+
+function transform(call: Call, output: Output, object: KubeObject): unknown {
+  if (output.as === 'object') return object;
+  if (output.as === 'Table') {
+    return renderTable(call.served.resource, [object], {
+      ...tableOptions(call),
+      metadata: { resourceVersion: object.metadata.resourceVersion ?? '' },
+    });
+  }
+  return partialObjectMetadata(object);
+}
+
+export function tableOptions(call: Call): TableOptions {
+  const include = call.request.query.get('includeObject');
+  return {
+    now: call.now,
+    ...(include === null || include === '' ? {} : { includeObject: include as 'None' | 'Metadata' | 'Object' }),
+  };
+}
+
+export interface ListMetadata {
+  resourceVersion: string;
+  continue?: string;
+  remainingItemCount?: number;
+}
+
+/** A list: stored bytes one after the other wherever nothing must change. */
+export function respondList(
+  call: Call,
+  metadata: ListMetadata,
+  records: readonly { value: Uint8Array; revision: number }[],
+): ApiResponse {
+  const { served, output } = call;
+  if (output.as === 'Table') {
+    const objects = records.map((record) => decode(served, record.value, record.revision));
+    const table = renderTable(served.resource, objects, { ...tableOptions(call), metadata });
+    return answer(call, 200, JSON.stringify(table));
+  }
+  if (output.as !== 'object') {
+    const items = records.map((record) => partialObjectMetadata(decode(served, record.value, record.revision)));
+    const apiVersion = `meta.k8s.io/${output.version}`;
+    return answer(call, 200, JSON.stringify({ kind: 'PartialObjectMetadataList', apiVersion, metadata, items }));
+  }
+  const head = `{"kind":${JSON.stringify(served.resource.listKind)},"apiVersion":${JSON.stringify(served.apiVersion)},"metadata":${JSON.stringify(metadata)},"items":[`;
+  const parts: Uint8Array[] = [Buffer.from(head)];
+  for (const [index, record] of records.entries()) {
+    if (index > 0) parts.push(comma);
+    parts.push(servedBytes(served, record.value, record.revision));
+  }
+  parts.push(end);
+  return answer(call, 200, Buffer.concat(parts));
+}
+
+const comma = Buffer.from(',');
+const end = Buffer.from(']}\n');

@@ -1,0 +1,142 @@
+import type { KubeObject } from '../../meta/index.ts';
+import { bytesToText, decode } from '../codec.ts';
+import { badRequest, fieldInvalid, invalid, notFound } from '../errors.ts';
+import { bodyText, decodeText } from '../http/body.ts';
+import type { ApiResponse } from '../http/message.ts';
+import { baseType, bodyFormat, unsupportedMediaType } from '../http/negotiate.ts';
+import { applyJsonPatch, applyMergePatch } from '../patch/index.ts';
+import { type Call, fieldManager, isDryRun, storageKey } from './call.ts';
+import { trackManager } from './managed-fields.ts';
+import { respondPlain } from './respond.ts';
+import { modify } from './update.ts';
+
+/** The scale subresource of a custom resource: autoscaling/v1 Scale over the paths its CRD names. */
+
+interface Scale extends KubeObject {
+  spec?: { replicas?: number };
+  status?: { replicas: number; selector?: string };
+}
+
+export async function getScale(call: Call): Promise<ApiResponse> {
+  const record = await call.server.storage.get(storageKey(call));
+  if (record === undefined) throw notFound(call.served.resource, call.name);
+  return respondPlain(call, 200, scaleOf(call, decode(call.served, record.value, record.revision)));
+}
+
+/** PUT and PATCH. */
+export async function changeScale(call: Call): Promise<ApiResponse> {
+  const dryRun = isDryRun(call.request.query);
+  const manager = fieldManager(call.request);
+  const change = scaleChange(call);
+  const response = await modify(
+    { ...call, output: { as: 'object', version: '', format: 'json' } },
+    {
+      dryRun,
+      change: (current) => {
+        const before = scaleOf(call, current);
+        const scale = change(before);
+        const replicas = scale.spec?.replicas ?? 0;
+        if (!Number.isInteger(replicas) || replicas < 0 || replicas > 2 ** 31 - 1) {
+          throw invalid({ group: 'autoscaling', kind: 'Scale' }, call.name, [
+            fieldInvalid('spec.replicas', replicas, 'must be greater than or equal to 0'),
+          ]);
+        }
+        setAt(current, pathOf(call.served.resource.subresources.scale!.specReplicasPath), replicas);
+        current.metadata.resourceVersion = scale.metadata?.resourceVersion ?? '';
+        return current;
+      },
+      track: (next, old) => trackManager({ ...call, subresource: '' }, next, old, manager),
+    },
+  );
+  const { body } = response;
+  const object = JSON.parse(typeof body === 'string' ? body : bytesToText(body as Uint8Array)) as KubeObject;
+  return respondPlain(call, 200, scaleOf(call, object));
+}
+
+function scaleChange(call: Call): (before: Scale) => Scale {
+  const header = call.request.headers['content-type'];
+  const type = Array.isArray(header) ? header[0] : header;
+  const text = bodyText(call.request.body);
+  if (call.request.method === 'PUT') {
+    const { value } = decodeText(text, bodyFormat(type), false);
+    const scale = checkScale(value);
+    if (scale.metadata?.name !== call.name) {
+      throw badRequest(
+        `the name of the object (${scale.metadata?.name ?? ''}) does not match the name on the URL (${call.name})`,
+      );
+    }
+    return () => scale;
+  }
+  const { value } = decodeText(text, 'json', false);
+  switch (baseType(type)) {
+    case 'application/merge-patch+json':
+    case 'application/strategic-merge-patch+json':
+      return (before) => checkScale(applyMergePatch(withoutVersion(before), value));
+    case 'application/json-patch+json':
+      return (before) => checkScale(applyJsonPatch(withoutVersion(before), value));
+    default:
+      throw unsupportedMediaType(['application/json-patch+json', 'application/merge-patch+json'], baseType(type));
+  }
+}
+
+/** A patch names the version it is for only when it says so itself. */
+function withoutVersion(scale: Scale): Scale {
+  const { resourceVersion: _, ...metadata } = scale.metadata;
+  return { ...scale, metadata };
+}
+
+function checkScale(value: unknown): Scale {
+  const scale = value as Scale;
+  if (typeof scale !== 'object' || scale === null || scale.kind !== 'Scale' || scale.apiVersion !== 'autoscaling/v1') {
+    throw badRequest('the body of a scale request must be a Scale of autoscaling/v1');
+  }
+  if (typeof scale.metadata !== 'object' || scale.metadata === null) throw badRequest('metadata must be an object');
+  return scale;
+}
+
+function scaleOf(call: Call, object: KubeObject): Scale {
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = call.served.resource.subresources.scale!;
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const replicas = readAt(object, pathOf(specReplicasPath));
+  const current = readAt(object, pathOf(statusReplicasPath));
+  const selector = labelSelectorPath === undefined ? undefined : readAt(object, pathOf(labelSelectorPath));
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    },
+    spec: typeof replicas === 'number' ? { replicas } : {},
+    status: {
+      replicas: typeof current === 'number' ? current : 0,
+      ...(typeof selector === 'string' ? { selector } : {}),
+    },
+  };
+}
+
+function pathOf(text: string): string[] {
+  return text.replace(/^\./, '').split('.');
+}
+
+function readAt(object: KubeObject, path: readonly string[]): unknown {
+  let value: unknown = object;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string, unknown>)[step];
+  }
+  return value;
+}
+
+function setAt(object: KubeObject, path: readonly string[], value: unknown): void {
+  let at = object as unknown as Record<string, unknown>;
+  for (const step of path.slice(0, -1)) {
+    const next = Object.hasOwn(at, step) ? at[step] : undefined;
+    if (typeof next !== 'object' || next === null) at[step] = {};
+    at = at[step] as Record<string, unknown>;
+  }
+  at[path.at(-1)!] = value;
+}

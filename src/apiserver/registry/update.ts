@@ -1,0 +1,158 @@
+import { isTerminating, jsonEqual, type KubeObject } from '../../meta/index.ts';
+import { decode, encoder } from '../codec.ts';
+import { badRequest, conflict, invalid, notFound } from '../errors.ts';
+import type { ApiResponse } from '../http/message.ts';
+import { PreconditionFailed, type StoredRecord } from '../storage/storage.ts';
+import { backingRequest } from './backing.ts';
+import { type Call, fieldManager, isDryRun, storageKey } from './call.ts';
+import { committed, removed } from './committed.ts';
+import { createObject, placeInNamespace } from './create.ts';
+import { decodeObject } from './decode.ts';
+import { trackManager } from './managed-fields.ts';
+import { prepareUpdate, requireResourceVersion, validateUpdate } from './prepare.ts';
+import { respondBytes, respondObject } from './respond.ts';
+import { bodyBytes, checkSize } from './size.ts';
+
+/** Tries before a write that names no version gives up on a busy object. */
+const attempts = 5;
+
+/** PUT on an object or its status. */
+export async function update(call: Call): Promise<ApiResponse> {
+  const dryRun = isDryRun(call.request.query);
+  const manager = fieldManager(call.request);
+  const object = decodeObject(call);
+  checkNameAndPlace(call, object);
+  return modify(call, {
+    dryRun,
+    // The object is changed in place while it is stored: another attempt starts from a fresh one.
+    change: (_, attempt) => (attempt === 1 ? object : shapedAgain(call)),
+    check: (next) => requireResourceVersion(call, next),
+    track: (next, old) => trackManager(call, next, old, manager),
+    ...(call.served.strategy.createOnUpdate && call.subresource === ''
+      ? { create: () => createObject(call, object, dryRun, (made) => trackManager(call, made, undefined, manager)) }
+      : {}),
+  });
+}
+
+function shapedAgain(call: Call): KubeObject {
+  const object = decodeObject({ ...call, warnings: [] });
+  checkNameAndPlace(call, object);
+  return object;
+}
+
+export function checkNameAndPlace(call: Call, object: KubeObject): void {
+  const { metadata } = object;
+  if ((metadata.name ?? '') === '') {
+    throw badRequest(`the name of the object (${call.name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (metadata.name !== call.name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${call.name})`);
+  }
+  placeInNamespace(call, object);
+}
+
+export interface Modification {
+  dryRun: boolean;
+  /** The new object from the current one, which it may change and keep parts of. Called again when somebody was faster. */
+  change(current: KubeObject, attempt: number): KubeObject | Promise<KubeObject>;
+  /** Refuses a changed object before it is compared with the stored one. */
+  check?(next: KubeObject): void;
+  /** Sets managed fields on the complete object. */
+  track(next: KubeObject, old: KubeObject): void;
+  /** What to do where there is no object; 404 where absent. */
+  create?(): Promise<ApiResponse>;
+}
+
+/**
+ * Reads, changes, checks and writes one object; an identical result writes nothing. Removes the object where it was
+ * terminating and its last finalizer went. Throws 404, 409, 422.
+ */
+export async function modify(call: Call, modification: Modification): Promise<ApiResponse> {
+  const key = storageKey(call);
+  for (let attempt = 1; ; attempt++) {
+    const record = await call.server.storage.get(key, { newest: true });
+    if (record === undefined) {
+      if (modification.create !== undefined) return modification.create();
+      throw notFound(call.served.resource, call.name);
+    }
+    const old = decode(call.served, record.value, record.revision);
+    const next = await modification.change(decode(call.served, record.value, record.revision), attempt);
+    modification.check?.(next);
+    const asked = checkVersion(call, next, record);
+    prepareUpdate(call, next, old);
+    validateUpdate(call, next, old);
+    modification.track(next, old);
+    next.metadata.resourceVersion = String(record.revision);
+    checkSize(call, next, bodyBytes(call) + record.value.length);
+    try {
+      return await write(call, record, next, old, modification.dryRun);
+    } catch (error) {
+      if (!(error instanceof PreconditionFailed)) throw error;
+      if (error.actual === 'absent') throw notFound(call.served.resource, call.name);
+      if (asked || attempt === attempts) throw conflict(call.served.resource, call.name);
+    }
+  }
+}
+
+/** Whether the object names the version it was built from. Throws 409 where that is not the current one. */
+function checkVersion(call: Call, next: KubeObject, record: StoredRecord): boolean {
+  const asked = next.metadata.resourceVersion ?? '';
+  if (asked === '' || asked === '0') return false;
+  if (!/^\d+$/.test(asked)) {
+    throw invalid(call.served.resource, call.name, [
+      {
+        reason: 'FieldValueInvalid',
+        field: 'metadata.resourceVersion',
+        message: `Invalid value: ${JSON.stringify(asked)}: strconv.ParseUint: parsing ${JSON.stringify(asked)}: invalid syntax`,
+      },
+    ]);
+  }
+  if (asked !== String(record.revision)) throw conflict(call.served.resource, call.name);
+  return true;
+}
+
+async function write(
+  call: Call,
+  record: StoredRecord,
+  next: KubeObject,
+  old: KubeObject,
+  dryRun: boolean,
+): Promise<ApiResponse> {
+  const { served, server } = call;
+  if (jsonEqual(next, old) && record.revision >= served.schemaRevision) {
+    return respondBytes(call, 200, record.value, record.revision);
+  }
+  const { backing } = served.resource;
+  if (backing !== undefined) {
+    const stored = await backing.update(backingRequest(call, dryRun), next, old);
+    if (dryRun || !mayGo(call, stored)) return respondObject(call, 200, stored);
+    return respondObject(call, 200, await backing.delete(backingRequest(call, dryRun), stored));
+  }
+  if (dryRun) return respondObject(call, 200, next);
+  const going = mayGo(call, next);
+  const encode = encoder(served, next);
+  let value: Uint8Array | undefined;
+  const put = {
+    key: record.key,
+    encode: (revision: number) => {
+      value = encode(revision);
+      return value;
+    },
+  };
+  const { revision } = await server.storage.commit({
+    preconditions: [{ key: record.key, revision: record.revision }],
+    ...(going ? { deletes: [put] } : { puts: [put] }),
+  });
+  if (going) removed(call, call.name);
+  else committed(call, next, revision);
+  return respondBytes(call, 200, value!, revision);
+}
+
+/** Whether nothing holds a terminating object any longer. */
+export function mayGo(call: Call, object: KubeObject): boolean {
+  return (
+    isTerminating(object) &&
+    (object.metadata.finalizers ?? []).length === 0 &&
+    call.served.strategy.holdsDeletion?.(object) !== true
+  );
+}

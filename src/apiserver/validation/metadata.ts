@@ -1,0 +1,242 @@
+import { formatTime, type KubeObject, type ObjectMeta, parseTime } from '../../meta/index.ts';
+import { fieldForbidden, fieldInvalid, fieldRequired } from '../errors.ts';
+import type { FieldError } from '../schema/schema.ts';
+import { dnsSubdomain, labelValue, type NameRule, qualifiedName } from './names.ts';
+
+type Shape = 'string' | 'number' | 'time' | 'strings' | 'map' | 'owners' | 'managedFields';
+
+const shapes = new Map<string, Shape>([
+  ['name', 'string'],
+  ['generateName', 'string'],
+  ['namespace', 'string'],
+  ['selfLink', 'string'],
+  ['uid', 'string'],
+  ['resourceVersion', 'string'],
+  ['generation', 'number'],
+  ['creationTimestamp', 'time'],
+  ['deletionTimestamp', 'time'],
+  ['deletionGracePeriodSeconds', 'number'],
+  ['labels', 'map'],
+  ['annotations', 'map'],
+  ['finalizers', 'strings'],
+  ['ownerReferences', 'owners'],
+  ['managedFields', 'managedFields'],
+]);
+
+const ownerFields = new Set(['apiVersion', 'kind', 'name', 'uid', 'controller', 'blockOwnerDeletion']);
+
+/**
+ * Gives `object.metadata` the shape of ObjectMeta, in place: null and empty values go, unknown fields go and are answered
+ * as paths. Throws a sentence where a value has the wrong type.
+ */
+export function normalizeMetadata(object: { metadata?: unknown }): string[] {
+  if (object.metadata === undefined || object.metadata === null) object.metadata = {};
+  const metadata = object.metadata;
+  if (typeof metadata !== 'object' || Array.isArray(metadata)) throw new Error('metadata must be an object');
+  const unknown: string[] = [];
+  const fields = metadata as Record<string, unknown>;
+  for (const key in fields) {
+    const shape = shapes.get(key);
+    const value = fields[key];
+    if (shape === undefined) {
+      unknown.push(`metadata.${key}`);
+      delete fields[key];
+    } else if (value === null || value === '') {
+      delete fields[key];
+    } else {
+      checkShape(shape, key, value, fields, unknown);
+    }
+  }
+  return unknown;
+}
+
+function checkShape(
+  shape: Shape,
+  key: string,
+  value: unknown,
+  fields: Record<string, unknown>,
+  unknown: string[],
+): void {
+  const path = `metadata.${key}`;
+  switch (shape) {
+    case 'string':
+      if (typeof value !== 'string') throw new Error(`${path} must be a string`);
+      return;
+    case 'number':
+      if (!Number.isSafeInteger(value)) throw new Error(`${path} must be an integer`);
+      return;
+    case 'time': {
+      const time = typeof value === 'string' ? parseTime(value) : undefined;
+      if (time === undefined) throw new Error(`${path} must be a time of RFC 3339`);
+      fields[key] = formatTime(time);
+      return;
+    }
+    case 'strings':
+      if (!Array.isArray(value) || value.some((item) => typeof item !== 'string')) {
+        throw new Error(`${path} must be a list of strings`);
+      }
+      if (value.length === 0) delete fields[key];
+      return;
+    case 'map': {
+      if (typeof value !== 'object' || Array.isArray(value)) throw new Error(`${path} must be a map of strings`);
+      let count = 0;
+      const map = value as Record<string, unknown>;
+      for (const entry in map) {
+        count++;
+        if (map[entry] === null) map[entry] = '';
+        else if (typeof map[entry] !== 'string') throw new Error(`${path}.${entry} must be a string`);
+      }
+      if (count === 0) delete fields[key];
+      return;
+    }
+    case 'owners':
+      if (!Array.isArray(value)) throw new Error(`${path} must be a list`);
+      value.forEach((owner: unknown, index) => {
+        checkOwner(owner, `${path}[${index}]`, unknown);
+      });
+      if (value.length === 0) delete fields[key];
+      return;
+    case 'managedFields':
+      if (!Array.isArray(value) || value.some((entry) => typeof entry !== 'object' || entry === null)) {
+        throw new Error(`${path} must be a list of objects`);
+      }
+      return;
+  }
+}
+
+function checkOwner(owner: unknown, path: string, unknown: string[]): void {
+  if (typeof owner !== 'object' || owner === null || Array.isArray(owner)) throw new Error(`${path} must be an object`);
+  const fields = owner as Record<string, unknown>;
+  for (const key of Object.keys(fields)) {
+    if (!ownerFields.has(key)) {
+      unknown.push(`${path}.${key}`);
+      delete fields[key];
+    } else if (fields[key] === null) {
+      delete fields[key];
+    } else {
+      const type = key === 'controller' || key === 'blockOwnerDeletion' ? 'boolean' : 'string';
+      if (typeof fields[key] !== type) throw new Error(`${path}.${key} must be a ${type}`);
+    }
+  }
+}
+
+/** ValidateObjectMeta: names, label and annotation syntax, finalizers, owner references. */
+export function validateMetadata(metadata: ObjectMeta, nameRule: NameRule, namespaced: boolean): FieldError[] {
+  const errors: FieldError[] = [];
+  if (metadata.generateName !== undefined) {
+    const wrong = nameRule(metadata.generateName.replace(/[-.]$/, '') || 'x');
+    if (wrong !== undefined) errors.push(fieldInvalid('metadata.generateName', metadata.generateName, wrong));
+  }
+  if ((metadata.name ?? '') === '') {
+    errors.push(fieldRequired('metadata.name', 'name or generateName is required'));
+  } else {
+    const wrong = nameRule(metadata.name);
+    if (wrong !== undefined) errors.push(fieldInvalid('metadata.name', metadata.name, wrong));
+  }
+  if (!namespaced && metadata.namespace !== undefined) {
+    errors.push(fieldForbidden('metadata.namespace', 'not allowed on this type'));
+  }
+  validateLabels(metadata.labels, 'metadata.labels', errors);
+  validateAnnotations(metadata.annotations, errors);
+  for (const [index, finalizer] of (metadata.finalizers ?? []).entries()) {
+    validateFinalizer(finalizer, index, errors);
+  }
+  validateOwners(metadata, errors);
+  return errors;
+}
+
+export function validateLabels(labels: Record<string, string> | undefined, field: string, errors: FieldError[]): void {
+  for (const key in labels) {
+    const wrongKey = qualifiedName(key);
+    if (wrongKey !== undefined) errors.push(fieldInvalid(field, key, wrongKey));
+    const value = labels[key]!;
+    const wrong = labelValue(value);
+    if (wrong !== undefined) errors.push(fieldInvalid(field, value, wrong));
+  }
+}
+
+const annotationsLimitBytes = 256 * 1024;
+
+function validateAnnotations(annotations: Record<string, string> | undefined, errors: FieldError[]): void {
+  let size = 0;
+  for (const key in annotations) {
+    const wrong = qualifiedName(key.toLowerCase());
+    if (wrong !== undefined) errors.push(fieldInvalid('metadata.annotations', key, wrong));
+    size += key.length + annotations[key]!.length;
+  }
+  if (size > annotationsLimitBytes) {
+    errors.push({
+      reason: 'FieldValueTooLong',
+      field: 'metadata.annotations',
+      message: `Too long: may not be more than ${annotationsLimitBytes} bytes`,
+    });
+  }
+}
+
+const standardFinalizers = new Set(['foregroundDeletion', 'orphan', 'kubernetes']);
+
+function validateFinalizer(finalizer: string, index: number, errors: FieldError[]): void {
+  const wrong = qualifiedName(finalizer);
+  if (wrong !== undefined) errors.push(fieldInvalid('metadata.finalizers', finalizer, wrong));
+  else if (!finalizer.includes('/') && !standardFinalizers.has(finalizer)) {
+    errors.push(
+      fieldInvalid(
+        `metadata.finalizers[${index}]`,
+        finalizer,
+        'name is neither a standard finalizer name nor is it fully qualified',
+      ),
+    );
+  }
+}
+
+function validateOwners(metadata: ObjectMeta, errors: FieldError[]): void {
+  let controller: string | undefined;
+  for (const [index, owner] of (metadata.ownerReferences ?? []).entries()) {
+    const field = `metadata.ownerReferences[${index}]`;
+    if ((owner.apiVersion ?? '') === '') {
+      errors.push(fieldInvalid(`${field}.apiVersion`, owner.apiVersion ?? '', 'version must not be empty'));
+    }
+    if ((owner.kind ?? '') === '') errors.push(fieldInvalid(`${field}.kind`, owner.kind ?? '', 'must not be empty'));
+    if ((owner.name ?? '') === '') errors.push(fieldInvalid(`${field}.name`, owner.name ?? '', 'must not be empty'));
+    if ((owner.uid ?? '') === '') errors.push(fieldInvalid(`${field}.uid`, owner.uid ?? '', 'must not be empty'));
+    if (owner.controller !== true) continue;
+    const name = `${owner.apiVersion}/${owner.kind}/${owner.name}`;
+    if (controller !== undefined) {
+      const why = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
+      errors.push(fieldInvalid('metadata.ownerReferences', metadata.ownerReferences, why));
+    }
+    controller = name;
+  }
+}
+
+/** ValidateObjectMetaUpdate: what an update may not change. `next` already carries the server's own fields. */
+export function validateMetadataUpdate(next: ObjectMeta, old: ObjectMeta): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const field of ['creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const) {
+    if (next[field] !== old[field]) {
+      errors.push(fieldInvalid(`metadata.${field}`, next[field] ?? null, 'field is immutable'));
+    }
+  }
+  if (old.deletionTimestamp !== undefined) {
+    const before = new Set(old.finalizers ?? []);
+    const added = (next.finalizers ?? []).filter((finalizer) => !before.has(finalizer));
+    if (added.length > 0) {
+      const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
+      errors.push(
+        fieldForbidden(
+          'metadata.finalizers',
+          `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`,
+        ),
+      );
+    }
+  }
+  return errors;
+}
+
+/** The rule custom resources and most built-ins have for their names. */
+export const defaultNameRule: NameRule = dnsSubdomain;
+
+/** `name` of an object for a message, whatever shape the object has. */
+export function nameOf(object: KubeObject): string {
+  return object.metadata.name ?? object.metadata.generateName ?? '';
+}
