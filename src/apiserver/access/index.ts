@@ -4,7 +4,7 @@ export * from './identities.ts';
 export type * from './interfaces.ts';
 export * from './kubeconfig.ts';
 export { RbacAuthorizer, type UsedGrant } from './rbac/authorizer.ts';
-export { type RbacWrite, refuseEscalation } from './rbac/escalation.ts';
+export { refuseEscalation } from './rbac/escalation.ts';
 export type { GrantedRule } from './rbac/policy.ts';
 export { reviewKinds } from './reviews.ts';
 export * from './roles.ts';

@@ -215,15 +215,15 @@ export class GarbageCollector {
     object: Stored<KubeObject>,
     owner: OwnerReference,
   ): Promise<Standing> {
-    if (state.gone.has(owner.uid)) return 'absent';
     const kind = ownerKind(state.plane, owner);
-    if (kind === undefined) return 'unresolvable';
     const namespace = object.metadata.namespace ?? '';
     const report = () => this.#report(state, resource, object, owner);
-    if (kind.namespaced && namespace === '') {
+    if (kind?.namespaced && namespace === '') {
       await report();
       return 'invalid';
     }
+    if (state.gone.has(owner.uid)) return 'absent';
+    if (kind === undefined) return 'unresolvable';
     const live = await state.client.get(kind, { namespace: kind.namespaced ? namespace : '', name: owner.name });
     if (live === undefined || live.metadata.uid !== owner.uid) {
       if (kind.namespaced && (await livesElsewhere(state.client, kind, owner, namespace))) await report();

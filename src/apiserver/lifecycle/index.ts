@@ -1,2 +1,2 @@
 export { Lifecycle, type LifecycleSettings } from './lifecycle.ts';
-export { garbageCollectorAccount, type LifecyclePlane, namespaceControllerAccount } from './plane.ts';
+export { garbageCollectorAccount, type LifecyclePlane, lifecyclePlane, namespaceControllerAccount } from './plane.ts';

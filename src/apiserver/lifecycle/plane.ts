@@ -1,5 +1,7 @@
-import type { Client } from '../../kube/index.ts';
+import { type Client, type Clock, createClient } from '../../kube/index.ts';
+import { serviceAccountIdentity } from '../access/identities.ts';
 import type { ServedResource } from '../resource.ts';
+import type { ApiServer } from '../server.ts';
 
 /** A plane as garbage collection and namespace termination see it. */
 export interface LifecyclePlane {
@@ -8,6 +10,25 @@ export interface LifecyclePlane {
   resources(): Iterable<ServedResource>;
   /** A client under the identity `system:serviceaccount:kube-system:<serviceAccount>`. Asked for once per name. */
   client(serviceAccount: string): Client;
+}
+
+/** Plane `id` of a server, below `path` (`/` for the root plane), reached by direct calls. */
+export function lifecyclePlane(
+  server: Pick<ApiServer, 'resources' | 'transport'>,
+  { id, path }: { id: string; path: string },
+  clock: Clock,
+): LifecyclePlane {
+  return {
+    id,
+    resources: () => server.resources(id),
+    client: (serviceAccount) =>
+      createClient({
+        transport: server.transport(serviceAccountIdentity(serviceAccount, 'kube-system')),
+        basePath: path === '/' ? '' : path,
+        userAgent: serviceAccount,
+        clock,
+      }),
+  };
 }
 
 /** `<group>/<plural>`, as storage keys have it. */

@@ -1,23 +1,14 @@
-import {
-  type Client,
-  createClient,
-  type Identity,
-  systemClock,
-  systemRandom,
-  type Transport,
-} from '../../kube/index.ts';
-import type { KubeObject, ResourceType, Stored } from '../../meta/index.ts';
-import { serviceAccountIdentity } from '../access/identities.ts';
-import { builtinKinds } from '../builtin/index.ts';
-import { SchemaCache } from '../custom-resources.ts';
-import { Handler } from '../handler.ts';
-import { type ApiResponse, isStream } from '../http/message.ts';
-import { Plane } from '../plane.ts';
-import { defaultLimits } from '../registry/call.ts';
+import { pino } from 'pino';
+import { type Client, createClient, systemClock, systemRandom } from '../../kube/index.ts';
+import { ClusterRole, ClusterRoleBinding, type KubeObject, type ResourceType, type Stored } from '../../meta/index.ts';
+import { adminIdentity } from '../access/identities.ts';
+import { RbacAuthorizer } from '../access/rbac/authorizer.ts';
+import { defaultRoles } from '../access/roles.ts';
+import { ApiServer } from '../server.ts';
 import { openStorage } from '../storage/index.ts';
 import type { Storage } from '../storage/storage.ts';
 import { Lifecycle, type LifecycleSettings } from './lifecycle.ts';
-import type { LifecyclePlane } from './plane.ts';
+import { type LifecyclePlane, lifecyclePlane } from './plane.ts';
 
 /** For tests: one plane `hub` on the real store and handlers, with what happens by itself in it. */
 export interface TestPlane {
@@ -30,8 +21,6 @@ export interface TestPlane {
   settled(): Promise<void>;
   close(): Promise<void>;
 }
-
-export const admin: Identity = { user: 'admin', groups: ['system:masters'] };
 
 export async function openTestPlane(
   settings: Partial<LifecycleSettings> & { begin?: boolean } = {},
@@ -46,32 +35,19 @@ export async function openTestPlane(
       throw error;
     },
   });
-  const served = new Plane({
-    id: 'hub',
-    path: '/planes/hub',
-    project: undefined,
-    builtins: builtinKinds,
-    aggregated: [],
-    reviews: [],
-    schemas: new SchemaCache(),
-  });
-  const handler = new Handler({
-    context: { storage, clock, random: systemRandom, limits: defaultLimits },
-    authorizer: { authorize: () => ({ allowed: true }) },
-    findPlane: (base: string) => (base === '/planes/hub' ? served : undefined),
-    projectExists: async () => false,
-    // Not asked for here: discovery documents, and the log of failures of the server itself.
-    documents: undefined,
-    log: { error: (fields: unknown) => errors.push(fields) },
-  } as never);
   const errors: unknown[] = [];
-  const clientFor = (identity: Identity) =>
-    createClient({ transport: directTransport(handler, identity), basePath: '/planes/hub', clock });
-  const plane: LifecyclePlane = {
-    id: 'hub',
-    resources: () => [...served.served()].map(({ resource }) => resource),
-    client: (name) => clientFor(serviceAccountIdentity(name, 'kube-system')),
-  };
+  const authorizer = new RbacAuthorizer(storage);
+  const server = new ApiServer({
+    storage,
+    clock,
+    random: systemRandom,
+    log: pino({ level: 'error' }, { write: (line: string) => errors.push(line) }),
+    authenticator: { authenticate: () => undefined },
+    authorizer,
+  });
+  await server.openPlane({ id: 'hub', path: '/planes/hub', crds: [] });
+  await authorizer.openPlane('hub');
+  const plane = lifecyclePlane(server, { id: 'hub', path: '/planes/hub' }, clock);
   const lifecycle = new Lifecycle({
     storage,
     random: systemRandom,
@@ -79,12 +55,10 @@ export async function openTestPlane(
     ...settings,
     clock,
   });
-  const client = clientFor(admin);
-  await client.create({ group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: 'default' },
-  } as KubeObject);
+  const client = createClient({ transport: server.transport(adminIdentity), basePath: '/planes/hub', clock });
+  const { clusterRoles, clusterRoleBindings } = defaultRoles('hub', 'hub');
+  for (const role of clusterRoles) await client.create(ClusterRole, role);
+  for (const binding of clusterRoleBindings) await client.create(ClusterRoleBinding, binding);
   if (settings.begin !== false) await lifecycle.openPlane(plane);
   return {
     storage,
@@ -98,35 +72,10 @@ export async function openTestPlane(
     },
     async close() {
       await lifecycle.stop();
+      await server.close();
+      authorizer.close();
       await storage.close();
     },
-  };
-}
-
-function directTransport(handler: Handler, identity: Identity): Transport {
-  return {
-    async request({ method, path, headers = {}, body }) {
-      const [where = '', query = ''] = path.split('?');
-      const response: ApiResponse = await handler.handle({
-        method,
-        path: where,
-        query: new URLSearchParams(query),
-        headers,
-        body,
-        identity,
-      });
-      const answer = response.body;
-      return {
-        status: response.status,
-        headers: response.headers,
-        body: isStream(answer)
-          ? answer
-          : (async function* () {
-              yield typeof answer === 'string' ? Buffer.from(answer) : answer;
-            })(),
-      };
-    },
-    close: async () => {},
   };
 }
 

@@ -1,30 +1,23 @@
-import type { Identity } from '../../../kube/index.ts';
 import { ApiError, type KubeObject, type RoleRef } from '../../../meta/index.ts';
+import type { AdmissionWrite } from '../../registry/call.ts';
 import { isMaster } from '../authenticators.ts';
 import type { RbacAuthorizer } from './authorizer.ts';
 import { rbacGroup } from './policy.ts';
 import { type CompiledRule, compileRules, uncovered } from './rules.ts';
 
-/** A role or binding about to be stored. */
-export interface RbacWrite {
-  plane: string;
-  identity: Identity;
-  /** Plural: `roles`, `clusterroles`, `rolebindings`, `clusterrolebindings`; anything else is not looked at. */
-  resource: string;
-  /** What would be stored. */
-  object: KubeObject & { rules?: unknown; roleRef?: RoleRef };
-  /** What is stored now. */
-  old?: KubeObject & { rules?: unknown; roleRef?: RoleRef };
-}
+type RbacObject = KubeObject & { rules?: unknown; roleRef?: RoleRef };
 
 /**
  * Refuses (ApiError Forbidden) a role that grants, or a binding that hands out, what the writer does not hold: nobody
  * raises their own rights. As kube-apiserver, the verbs `escalate` (on roles) and `bind` (on the role bound) lift it, and
- * a write that changes neither rules nor subjects' role is not judged again.
+ * a write of a role that leaves its rules as they were is not judged again. Every other kind passes. For the server's
+ * `admission`.
  */
-export function refuseEscalation(authorizer: RbacAuthorizer, write: RbacWrite): void {
-  const { identity, resource, object, old, plane } = write;
-  if (isMaster(identity)) return;
+export function refuseEscalation(authorizer: RbacAuthorizer, write: AdmissionWrite): void {
+  const { identity, resource, plane } = write;
+  if (write.group !== rbacGroup || isMaster(identity)) return;
+  const object = write.object as RbacObject;
+  const old = write.old as RbacObject | undefined;
   const namespace = object.metadata.namespace ?? '';
   const may = (verb: string, of: string, name: string) =>
     authorizer.authorize({

@@ -225,7 +225,14 @@ test('nobody grants what they do not hold', async () => {
   await put(role('editor', [{ verbs: ['get', 'update'], ...widgets }]));
   await put(bind('b', 'editor', user('ada')));
   const write = (resource: string, object: unknown, old?: unknown) => () =>
-    refuseEscalation(authorizer, { plane: 'hub', identity: ada, resource, object, ...(old ? { old } : {}) } as never);
+    refuseEscalation(authorizer, {
+      plane: 'hub',
+      identity: ada,
+      group,
+      resource,
+      object,
+      ...(old ? { old } : {}),
+    } as never);
   const held = role('less', [{ verbs: ['get'], ...widgets, resourceNames: ['one'] }]);
   const more = role('more', [{ verbs: ['get', 'delete'], ...widgets }]);
   expect(write('clusterroles', held)).not.toThrow();
