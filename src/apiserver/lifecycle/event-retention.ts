@@ -47,15 +47,14 @@ export class EventRetention {
 
   open(): Follower {
     const found: { record: StoredRecord; written: number }[] = [];
-    const settle = () => {
-      // Listed in order of name: they expire in order of age.
-      for (const { record, written } of found.sort((a, b) => a.written - b.written)) this.#put(record.key, written);
-      found.length = 0;
-    };
     return {
       loaded: (record) => {
-        if (found.length === 0) this.#options.clock.soon(settle);
         found.push({ record, written: lastWritten(record.value) ?? this.#options.clock.now() });
+      },
+      listed: () => {
+        // They come in order of name, and expire in order of age.
+        for (const { record, written } of found.sort((a, b) => a.written - b.written)) this.#put(record.key, written);
+        found.length = 0;
       },
       changed: (event: StorageEvent) => {
         if (!eventResources.includes(event.key.resource)) return;

@@ -4,6 +4,8 @@ import type { Storage, StorageEvent, StoredRecord } from '../storage/storage.ts'
 export interface Follower {
   /** Something that was there when following began. */
   loaded(record: StoredRecord): void;
+  /** Everything that was there has been told. */
+  listed?(): void;
   /** A commit since. */
   changed(event: StorageEvent): void;
 }
@@ -56,6 +58,7 @@ export class PlaneFeed {
     }
     this.#loading.delete(plane);
     this.#followers.set(plane, follower);
+    follower.listed?.();
     for (const event of late) {
       if (event.revision > (listedAt.get(event.key.resource) ?? -1)) follower.changed(event);
     }

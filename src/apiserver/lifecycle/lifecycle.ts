@@ -78,6 +78,7 @@ function followers(collector: Follower, namespaces: Follower, events: Follower |
       collector.loaded(record);
       if (record.key.resource === '/namespaces') namespaces.loaded(record);
     },
+    listed: () => events?.listed?.(),
     changed(event: StorageEvent) {
       if (eventResources.includes(event.key.resource)) events?.changed(event);
       else collector.changed(event);
