@@ -1,4 +1,5 @@
 export { type AgentOptions, cellOf } from './agent.ts';
+export { copyOf, sourceUidOf, updateOf } from './copy.ts';
 export { carryDown, type DownKind } from './down.ts';
 export { sourceCell, sourceUid } from './keys.ts';
 export { carryNamespaces } from './namespaces.ts';

@@ -24,7 +24,7 @@ export interface UpKind<T extends KubeObject = KubeObject> {
    */
   publish(object: Stored<T>, lookup: HubLookup): KubeObject | undefined;
   /** Kinds `publish` looks up; their changes on the hub are looked at again for the objects `affects` names. */
-  lookups?: readonly { type: ResourceType; affects: { index: string; of: (object: Stored<T>) => readonly string[] } }[];
+  lookups?: readonly { type: ResourceType; affects: { of: (object: Stored<T>) => readonly string[] } }[];
   /** Annotations that people's requests leave on the hub copy, carried to the cell's object as they are. */
   requests?: readonly string[];
 }

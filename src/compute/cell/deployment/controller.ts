@@ -1,0 +1,215 @@
+import {
+  computeFinalizers,
+  computeLabels,
+  Instance,
+  NetworkInterfaceClaim,
+  ServingLocation,
+  WorkloadDeployment,
+} from '../../../api/index.ts';
+import {
+  addFinalizer,
+  type Clock,
+  type Controller,
+  mergeStatus,
+  type Plane,
+  type Request,
+  removeFinalizer,
+} from '../../../kube/index.ts';
+import { isApiError, isTerminating, type KubeObject, type ResourceType, type Stored } from '../../../meta/index.ts';
+import { locationIdentity } from '../location.ts';
+import { decide, type Snapshot, type Step } from './decide.ts';
+
+export interface DeploymentDeps {
+  clock: Clock;
+  networkingIntegration: boolean;
+}
+
+const reads = ['get', 'list', 'watch'];
+const byOwner = 'compute/controller';
+
+/** Instances come and go in swarms: a deployment looks at them this much later, once for all of them. */
+const coalesceMilliseconds = 25;
+/** Writes of one pass under way at once: they share commits, and one slow one holds nobody back. */
+const writesAtOnce = 32;
+
+/** Slots of a deployment: claims, instances, and what is said of them. */
+export function deploymentController(deps: DeploymentDeps): Controller {
+  const { networkingIntegration } = deps;
+  const claims = [
+    {
+      apiGroups: [NetworkInterfaceClaim.group],
+      resources: ['networkinterfaceclaims'],
+      verbs: [...reads, 'create', 'patch', 'delete'],
+    },
+  ];
+  return {
+    name: 'compute-cell-deployment',
+    rules: {
+      cell: [
+        { apiGroups: [Instance.group], resources: ['workloaddeployments'], verbs: [...reads, 'patch'] },
+        { apiGroups: [Instance.group], resources: ['workloaddeployments/status'], verbs: ['patch'] },
+        { apiGroups: [Instance.group], resources: ['workloaddeployments/finalizers'], verbs: ['update'] },
+        { apiGroups: [Instance.group], resources: ['instances'], verbs: [...reads, 'create', 'delete'] },
+        { apiGroups: [ServingLocation.group], resources: ['servinglocations'], verbs: reads },
+        ...(networkingIntegration ? claims : []),
+      ],
+    },
+
+    engage(plane, _planes, watch) {
+      watch.on(plane, WorkloadDeployment);
+      const owned = (object: KubeObject): Request[] => {
+        const owner = ownerOf(object);
+        const namespace = object.metadata.namespace ?? '';
+        if (owner !== undefined) watch.enqueue({ plane: plane.id, namespace, name: owner }, coalesceMilliseconds);
+        return [];
+      };
+      index(plane, Instance);
+      watch.on(plane, Instance, owned);
+      if (networkingIntegration) {
+        index(plane, NetworkInterfaceClaim);
+        watch.on(plane, NetworkInterfaceClaim, owned);
+      }
+      watch.on(plane, ServingLocation, () =>
+        plane
+          .informer(WorkloadDeployment)
+          .list()
+          .map(({ metadata }) => ({ plane: plane.id, namespace: metadata.namespace ?? '', name: metadata.name })),
+      );
+    },
+
+    async reconcile(request, planes) {
+      const plane = planes.get(request.plane);
+      const deployment = plane?.informer(WorkloadDeployment).get(request.namespace, request.name);
+      if (plane === undefined || deployment === undefined) return undefined;
+      const plan = decide(await observe(plane, deployment, deps));
+      const current = await act(plan.steps, plane, deployment);
+      if (current !== undefined) await mergeStatus(plane.client, WorkloadDeployment, current, plan.status);
+      return undefined;
+    },
+  };
+}
+
+function ownerOf(object: KubeObject): string | undefined {
+  return object.metadata.ownerReferences?.find((ref) => ref.controller === true && ref.kind === WorkloadDeployment.kind)
+    ?.name;
+}
+
+function index(plane: Plane, type: ResourceType): void {
+  plane.informer(type).addIndex(byOwner, (object) => {
+    const owner = ownerOf(object);
+    return owner === undefined ? [] : [`${object.metadata.namespace ?? ''}/${owner}`];
+  });
+}
+
+async function observe(
+  plane: Plane,
+  deployment: Stored<WorkloadDeployment>,
+  { clock, networkingIntegration }: DeploymentDeps,
+): Promise<Snapshot> {
+  const { namespace = '', name } = deployment.metadata;
+  const mine = `${namespace}/${name}`;
+  let instances = plane.informer(Instance).byIndex(byOwner, mine);
+  let claims = networkingIntegration ? plane.informer(NetworkInterfaceClaim).byIndex(byOwner, mine) : [];
+  if (isTerminating(deployment) && instances.length === 0 && claims.length === 0) {
+    // The last finalizer is let go on what is there, not on what a cache has seen.
+    instances = (await plane.client.list(Instance, { namespace })).items.filter((each) => ownerOf(each) === name);
+    if (networkingIntegration) {
+      const listed = await plane.client.list(NetworkInterfaceClaim, { namespace });
+      claims = listed.items.filter((each) => ownerOf(each) === name);
+    }
+  }
+  return {
+    deployment,
+    location: locationIdentity(plane.informer(ServingLocation).list()),
+    instances,
+    claims,
+    claimNameTaken: (claim) => plane.informer(NetworkInterfaceClaim).get(namespace, claim) !== undefined,
+    networking: networkingIntegration,
+    now: clock.now(),
+  };
+}
+
+/** Answers the deployment as it is now, or undefined once it is gone. */
+async function act(
+  steps: readonly Step[],
+  plane: Plane,
+  deployment: Stored<WorkloadDeployment>,
+): Promise<Stored<WorkloadDeployment> | undefined> {
+  let current = deployment;
+  const rest: Step[] = [];
+  for (const step of steps) {
+    // Before anything is made on its behalf, the deployment is held.
+    if (step.do === 'hold') {
+      current = await addFinalizer(plane.client, WorkloadDeployment, current, computeFinalizers.workload);
+    } else if (step.do === 'let-go') {
+      await removeFinalizer(plane.client, WorkloadDeployment, current, computeFinalizers.workload);
+      return undefined;
+    } else rest.push(step);
+  }
+  // Claims before instances: an instance never exists without its slot's claim.
+  const order: Step['do'][] = ['create-claim', 'create-instance', 'delete-instance', 'delete-claim', 'release-claim'];
+  for (const kind of order) {
+    await inBatches(
+      rest.filter((step) => step.do === kind),
+      (step) => perform(step, plane),
+    );
+  }
+  return current;
+}
+
+/** Every item is tried, then the first failure is thrown: one slot that cannot be written holds back no other. */
+async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const failures: unknown[] = [];
+  for (let start = 0; start < items.length; start += writesAtOnce) {
+    const results = await Promise.allSettled(items.slice(start, start + writesAtOnce).map(work));
+    failures.push(...results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])));
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+async function perform(step: Step, plane: Plane): Promise<void> {
+  switch (step.do) {
+    case 'create-claim':
+      await created(plane.client.create(NetworkInterfaceClaim, step.object));
+      return;
+    case 'create-instance':
+      await created(plane.client.create(Instance, step.object));
+      return;
+    case 'delete-instance':
+      await plane.client.delete(Instance, keyOf(step.object), { preconditions: { uid: step.object.metadata.uid } });
+      return;
+    case 'delete-claim': {
+      const { uid } = step.object.metadata;
+      await plane.client.delete(NetworkInterfaceClaim, keyOf(step.object), { preconditions: { uid } });
+      return;
+    }
+    case 'release-claim': {
+      const key = { namespace: step.object.metadata.namespace ?? '', name: step.instance };
+      const instance = await plane.client.get(Instance, key);
+      if (instance !== undefined && sameSlot(instance, step.object)) return;
+      await removeFinalizer(plane.client, NetworkInterfaceClaim, step.object, computeFinalizers.slotInUse);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+function sameSlot(instance: KubeObject, claim: KubeObject): boolean {
+  const key = computeLabels.instanceIndex;
+  return instance.metadata.labels?.[key] === claim.metadata.labels?.[key];
+}
+
+/** An object of this name that the cache has not seen yet: the next look finds out whose it is. */
+async function created(writing: Promise<unknown>): Promise<void> {
+  try {
+    await writing;
+  } catch (error) {
+    if (!isApiError(error, 'AlreadyExists')) throw error;
+    throw new Error(`an object the cache has not seen is in the way: ${error.message}`, { cause: error });
+  }
+}
+
+function keyOf(object: KubeObject): { namespace: string; name: string } {
+  return { namespace: object.metadata.namespace ?? '', name: object.metadata.name };
+}

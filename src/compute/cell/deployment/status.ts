@@ -1,0 +1,112 @@
+import {
+  computeLabels,
+  type Instance,
+  reasonMessage,
+  schedulingGates,
+  type WorkloadDeployment,
+} from '../../../api/index.ts';
+import {
+  type Condition,
+  findCondition,
+  isConditionTrue,
+  isTerminating,
+  type Stored,
+  withCondition,
+} from '../../../meta/index.ts';
+import { observedGenerationOf } from '../../shared/generation.ts';
+import { leadingReason, mergeWaiting, rankOf, replicasReady, type Waiting } from '../../shared/replicas.ts';
+import { interfaceRequest, templateHashOf } from '../../shared/template.ts';
+import type { LocationIdentity } from '../location.ts';
+
+interface View {
+  deployment: Stored<WorkloadDeployment>;
+  location: LocationIdentity;
+  /** The instance of each slot. */
+  instances: readonly Stored<Instance>[];
+  now: number;
+}
+
+interface Said {
+  reason: string;
+  message: string;
+}
+
+/** Pure. Counts, and one true reason, for as long as not every instance is ready. */
+export function deploymentStatus(
+  view: View,
+  desired: number,
+  hash: string,
+  refusal: Said | undefined,
+): NonNullable<WorkloadDeployment['status']> {
+  const { deployment, instances, location, now } = view;
+  const generation = observedGenerationOf(deployment);
+  const updated = instances.filter((instance) => templateHashOf(instance) === hash);
+  const ready = instances.filter((instance) => isReady(instance));
+  const counts = {
+    replicas: instances.length,
+    currentReplicas: updated.filter((each) => isConditionTrue(each.status?.conditions, 'Programmed')).length,
+    updatedReplicas: updated.length,
+    desiredReplicas: desired,
+    readyReplicas: ready.length,
+  };
+  const waiting = waitingIn(instances);
+  const available = availableOf(ready, waiting, refusal, deployment, counts);
+  const before = deployment.status?.conditions;
+  let conditions = withCondition(before, { ...available, observedGeneration: generation }, now);
+  conditions = withCondition(conditions, replicasReady(counts, waiting, generation), now);
+  const [served] = location;
+  return {
+    ...counts,
+    selector: `${computeLabels.deploymentUID}=${deployment.metadata.uid}`,
+    observedGeneration: generation,
+    // The binding on the hub waits for this: it is said once the cell knows, and only where it is true.
+    ...(location.length === 1 && served !== undefined && refusal === undefined ? { location: { name: served } } : {}),
+    conditions,
+  };
+}
+
+function isReady(instance: Instance): boolean {
+  return !isTerminating(instance) && isConditionTrue(instance.status?.conditions, 'Ready');
+}
+
+function waitingIn(instances: readonly Stored<Instance>[]): Waiting[] {
+  const entries = instances.flatMap((instance) => {
+    const ready = findCondition(instance.status?.conditions, 'Ready');
+    // Unknown: nobody has looked yet. That is on its way, and no reason to tell.
+    if (ready === undefined || ready.status !== 'False') return [];
+    return [{ reason: ready.reason, count: 1, message: ready.message }];
+  });
+  return mergeWaiting([entries]);
+}
+
+function availableOf(
+  ready: readonly Stored<Instance>[],
+  waiting: readonly Waiting[],
+  refusal: Said | undefined,
+  deployment: WorkloadDeployment,
+  counts: { desiredReplicas: number; readyReplicas: number },
+): Omit<Condition, 'lastTransitionTime' | 'observedGeneration'> {
+  const type = 'Available';
+  const first = [...ready].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
+  if (first !== undefined) {
+    const message = reasonMessage('StableInstanceFound', { instance: first.metadata.name });
+    return { type, status: 'True', reason: 'StableInstanceFound', message };
+  }
+  if (refusal !== undefined) return { type, status: 'False', reason: refusal.reason, message: refusal.message };
+  const worst = Math.min(...waiting.map(({ reason }) => rankOf(reason)));
+  const leading = leadingReason(waiting.filter(({ reason }) => rankOf(reason) === worst));
+  if (leading !== undefined && leading.reason !== 'SchedulingGatesPresent') {
+    return { type, status: 'False', reason: leading.reason, message: leading.message };
+  }
+  const network = deployment.spec === undefined ? undefined : interfaceRequest(deployment.spec.template.spec);
+  if (leading?.message.includes(schedulingGates.network) === true && network !== undefined) {
+    const message = reasonMessage('NetworkProvisioning', {
+      network: network.spec.network.name,
+      location: deployment.spec?.locationRef.name ?? '',
+    });
+    return { type, status: 'False', reason: 'NetworkProvisioning', message };
+  }
+  const { desiredReplicas: total, readyReplicas } = counts;
+  const message = reasonMessage('InstancesProvisioning', { waiting: total - readyReplicas, total });
+  return { type, status: 'False', reason: 'InstancesProvisioning', message };
+}

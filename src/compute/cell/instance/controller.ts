@@ -1,0 +1,135 @@
+import {
+  computeLabels,
+  Instance,
+  NetworkInterface,
+  NetworkInterfaceClaim,
+  WorkloadDeployment,
+} from '../../../api/index.ts';
+import { applyStatus, type Clock, type Controller, type Plane, type Request } from '../../../kube/index.ts';
+import { isTerminating, jsonEqual, type KubeObject, type Stored } from '../../../meta/index.ts';
+import { decide, type Plan, type QuotaAnswer, type Snapshot } from './decide.ts';
+
+export interface InstanceDeps {
+  clock: Clock;
+  networkingIntegration: boolean;
+  dataPlane: 'none' | 'fabric';
+  /** Whether an instance may run at all. */
+  quota: { evaluate(instance: Stored<Instance>): QuotaAnswer };
+}
+
+const name = 'compute-cell-instance';
+const reads = ['get', 'list', 'watch'];
+const bySlot = 'compute/slot';
+const byClaim = 'compute/claim';
+
+/** Gates, readiness and addresses of one instance; nothing it waits for holds back another. */
+export function instanceController(deps: InstanceDeps): Controller {
+  return {
+    name,
+    rules: {
+      cell: [
+        { apiGroups: [Instance.group], resources: ['instances'], verbs: [...reads, 'patch'] },
+        { apiGroups: [Instance.group], resources: ['instances/status'], verbs: ['patch'] },
+        ...(deps.networkingIntegration
+          ? [
+              {
+                apiGroups: [NetworkInterface.group],
+                resources: ['networkinterfaceclaims', 'networkinterfaces'],
+                verbs: reads,
+              },
+            ]
+          : []),
+      ],
+    },
+
+    engage(plane, _planes, watch) {
+      watch.on(plane, Instance);
+      if (!deps.networkingIntegration) return;
+      const instances = plane.informer(Instance);
+      instances.addIndex(bySlot, slotKeys);
+      plane.informer(NetworkInterfaceClaim).addIndex(bySlot, slotKeys);
+      plane.informer(NetworkInterfaceClaim).addIndex(byClaim, (claim) => {
+        const reference = claim.status?.networkInterfaceRef?.name;
+        return reference === undefined ? [] : [`${claim.metadata.namespace ?? ''}/${reference}`];
+      });
+      const usersOf = (claim: Stored<NetworkInterfaceClaim>): Request[] =>
+        slotKeys(claim).flatMap((slot) =>
+          instances.byIndex(bySlot, slot).map((instance) => requestOf(plane, instance)),
+        );
+      watch.on(plane, NetworkInterfaceClaim, usersOf);
+      watch.on(plane, NetworkInterface, (object) =>
+        plane
+          .informer(NetworkInterfaceClaim)
+          .byIndex(byClaim, `${object.metadata.namespace ?? ''}/${object.metadata.name}`)
+          .flatMap(usersOf),
+      );
+    },
+
+    async reconcile(request, planes) {
+      const plane = planes.get(request.plane);
+      const instance = plane?.informer(Instance).get(request.namespace, request.name);
+      if (plane === undefined || instance === undefined) return undefined;
+      await act(decide(observe(plane, instance, deps)), plane, instance);
+      return undefined;
+    },
+  };
+}
+
+function requestOf(plane: Plane, { metadata }: KubeObject): Request {
+  return { plane: plane.id, namespace: metadata.namespace ?? '', name: metadata.name };
+}
+
+/** A slot as an index key: the controlling deployment's UID and the ordinal. */
+function slotKeys(object: KubeObject): string[] {
+  const owner = object.metadata.ownerReferences?.find(
+    (ref) => ref.controller === true && ref.kind === WorkloadDeployment.kind,
+  );
+  const ordinal = object.metadata.labels?.[computeLabels.instanceIndex];
+  return owner === undefined || ordinal === undefined ? [] : [`${owner.uid}/${ordinal}`];
+}
+
+function observe(plane: Plane, instance: Stored<Instance>, deps: InstanceDeps): Snapshot {
+  const { networkingIntegration: networking, dataPlane, quota, clock } = deps;
+  const [slot = ''] = slotKeys(instance);
+  // A claim on its way out and its successor may both be there: the successor speaks.
+  const claims = networking ? plane.informer(NetworkInterfaceClaim).byIndex(bySlot, slot) : [];
+  const claim = claims.find((each) => !isTerminating(each)) ?? claims[0];
+  const reference = claim?.status?.networkInterfaceRef?.name;
+  return {
+    instance,
+    claim,
+    networkInterface:
+      reference === undefined
+        ? undefined
+        : plane.informer(NetworkInterface).get(instance.metadata.namespace ?? '', reference),
+    quota: quota.evaluate(instance),
+    dataPlane,
+    networking,
+    now: clock.now(),
+  };
+}
+
+async function act(plan: Plan, plane: Plane, instance: Stored<Instance>): Promise<void> {
+  let current = instance;
+  // The status first: whoever starts an instance whose gates are gone finds its addresses in it.
+  if (!isSaid(plan.status, instance)) {
+    current = await applyStatus(plane.client, Instance, instance, plan.status, name);
+  }
+  if (plan.gates !== undefined) {
+    const { namespace = '', name: instanceName, uid, resourceVersion } = current.metadata;
+    const body = { metadata: { uid, resourceVersion }, spec: { controller: { schedulingGates: plan.gates } } };
+    await plane.client.patch(Instance, { namespace, name: instanceName }, { type: 'merge', body });
+  }
+}
+
+/** Whether the status says all of it already. */
+function isSaid(wanted: Plan['status'], { status }: Stored<Instance>): boolean {
+  const conditions = (wanted.conditions ?? []).every((condition) =>
+    status?.conditions?.some((held) => jsonEqual(held, condition)),
+  );
+  return (
+    conditions &&
+    (wanted.networkInterfaces === undefined || jsonEqual(wanted.networkInterfaces, status?.networkInterfaces ?? [])) &&
+    jsonEqual(wanted.controller, status?.controller)
+  );
+}

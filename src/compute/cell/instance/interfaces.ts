@@ -1,0 +1,47 @@
+import { IpPrefix } from '../../../address/index.ts';
+import type { Instance, NetworkInterface, NetworkInterfaceClaim } from '../../../api/index.ts';
+import { type Condition, findCondition, type Stored } from '../../../meta/index.ts';
+import { interfaceRequest } from '../../shared/template.ts';
+
+type InterfaceStatus = NonNullable<NonNullable<Instance['status']>['networkInterfaces']>[number];
+
+export interface InterfaceView {
+  instance: Stored<Instance>;
+  claim: Stored<NetworkInterfaceClaim> | undefined;
+  networkInterface: Stored<NetworkInterface> | undefined;
+}
+
+const mirrored = ['Allocated', 'Prepared', 'Programmed'];
+
+/** What an instance shows of its interfaces: the claim's addresses, and one of each kind as a plain address (F76). */
+export function interfacesOf({ instance, claim }: InterfaceView): InterfaceStatus[] {
+  const request = instance.spec === undefined ? undefined : interfaceRequest(instance.spec);
+  const reference = claim?.status?.networkInterfaceRef;
+  if (request === undefined || claim === undefined || reference === undefined) return [];
+  const { addresses = [], externalAddresses = [], conditions } = claim.status ?? {};
+  const primary = addresses.find((address) => address.primary === true);
+  const external = externalAddresses[0];
+  const assignments = {
+    ...(primary === undefined ? {} : { networkIP: bareAddress(primary.address) }),
+    ...(external === undefined ? {} : { externalIP: external.address }),
+  };
+  return [
+    {
+      name: request.name,
+      networkInterfaceRef: { name: reference.name },
+      addresses,
+      externalAddresses,
+      assignments,
+      conditions: mirrored.flatMap((type): Condition[] => {
+        const condition = findCondition(conditions, type);
+        // The claim's generation means nothing on the instance.
+        return condition === undefined ? [] : [{ ...condition, observedGeneration: 0 }];
+      }),
+    },
+  ];
+}
+
+/** The first address of a block, without a prefix length: what a field that prints one address prints. */
+function bareAddress(text: string): string {
+  return IpPrefix.parse(text).first.toString();
+}

@@ -1,0 +1,51 @@
+import { computeLabels, Instance, WorkloadDeployment } from '../../api/index.ts';
+import type { UpKind } from '../../federation/index.ts';
+import { apiVersionOf, type KubeObject } from '../../meta/index.ts';
+
+/**
+ * What the hub shows of a cell's instances: all of it, owned by the hub's deployment, so that it goes with that. Shown
+ * only while the hub has the deployment: an instance nobody asked for is nobody's to see.
+ */
+export const instancePublication: UpKind<Instance> = {
+  type: Instance,
+  lookups: [
+    {
+      type: WorkloadDeployment,
+      affects: {
+        of: (instance) => {
+          const owner = deploymentOf(instance);
+          return owner === undefined ? [] : [owner];
+        },
+      },
+    },
+  ],
+  publish(instance, lookup) {
+    const owner = deploymentOf(instance);
+    const deployment = owner === undefined ? undefined : lookup(WorkloadDeployment, owner);
+    if (deployment === undefined) return undefined;
+    return {
+      apiVersion: apiVersionOf(Instance),
+      kind: Instance.kind,
+      metadata: {
+        name: instance.metadata.name,
+        namespace: instance.metadata.namespace ?? '',
+        labels: { ...instance.metadata.labels, [computeLabels.deploymentUID]: deployment.metadata.uid },
+        ownerReferences: [
+          {
+            apiVersion: deployment.apiVersion,
+            kind: deployment.kind,
+            name: deployment.metadata.name,
+            uid: deployment.metadata.uid,
+          },
+        ],
+      },
+      ...(instance.spec === undefined ? {} : { spec: instance.spec }),
+      ...(instance.status === undefined ? {} : { status: instance.status }),
+    };
+  },
+};
+
+/** Name of the deployment that controls an instance; its label may carry only a hash of it. */
+function deploymentOf(instance: KubeObject): string | undefined {
+  return instance.metadata.ownerReferences?.find((ref) => ref.controller === true)?.name;
+}

@@ -1,0 +1,195 @@
+import {
+  computeAnnotations,
+  computeFinalizers,
+  hubNamespaceName,
+  NetworkBinding,
+  projectOfClusterLabel,
+  upstreamLabels,
+  WorkloadDeployment,
+} from '../../../api/index.ts';
+import {
+  addFinalizer,
+  type Controller,
+  mergeStatus,
+  type Plane,
+  type Request,
+  removeFinalizer,
+} from '../../../kube/index.ts';
+import { isApiError, isTerminating, Namespace, type Stored } from '../../../meta/index.ts';
+import { decide, keyOf, type Snapshot, type Step } from './decide.ts';
+
+export interface FederatorDeps {
+  /** Id of the hub's plane. */
+  hub: string;
+  /** Feature gate NetworkingIntegration: without it no binding is read or written. */
+  networkingIntegration: boolean;
+}
+
+const reads = ['get', 'list', 'watch'];
+
+/** Carries a project's deployments to the hub, their bindings beside them, and their status back. */
+export function federatorController(deps: FederatorDeps): Controller {
+  const bindings = [
+    {
+      apiGroups: [NetworkBinding.group],
+      resources: ['networkbindings'],
+      verbs: [...reads, 'create', 'patch', 'delete'],
+    },
+  ];
+  return {
+    name: 'compute-hub-federator',
+    rules: {
+      project: [
+        { apiGroups: [WorkloadDeployment.group], resources: ['workloaddeployments'], verbs: [...reads, 'patch'] },
+        { apiGroups: [WorkloadDeployment.group], resources: ['workloaddeployments/status'], verbs: ['patch'] },
+        { apiGroups: [''], resources: ['namespaces'], verbs: reads },
+      ],
+      hub: [
+        {
+          apiGroups: [WorkloadDeployment.group],
+          resources: ['workloaddeployments'],
+          verbs: [...reads, 'create', 'update', 'delete'],
+        },
+        { apiGroups: [''], resources: ['namespaces'], verbs: [...reads, 'create', 'patch'] },
+        ...(deps.networkingIntegration ? bindings : []),
+      ],
+    },
+
+    engage(plane, planes, watch) {
+      if (plane.role === 'project') {
+        watch.on(plane, WorkloadDeployment);
+        watch.on(plane, Namespace, (namespace) =>
+          plane
+            .informer(WorkloadDeployment)
+            .list(namespace.metadata.name)
+            .map((deployment) => ({ plane: plane.id, ...keyOf(deployment) })),
+        );
+        return;
+      }
+      if (plane.id !== deps.hub) return;
+      const fromHub = (object: { metadata: { namespace?: string; name: string } }): Request[] => {
+        const source = upstreamOf(plane.informer(Namespace).get('', object.metadata.namespace ?? ''));
+        if (source === undefined || planes.get(source.plane) === undefined) return [];
+        return [{ ...source, name: object.metadata.name }];
+      };
+      watch.on(plane, Namespace, () => []);
+      watch.on(plane, WorkloadDeployment, fromHub);
+      // A binding has the name of the deployment it is for.
+      if (deps.networkingIntegration) watch.on(plane, NetworkBinding, fromHub);
+    },
+
+    async reconcile(request, planes) {
+      const project = planes.get(request.plane);
+      const hub = planes.get(deps.hub);
+      if (project === undefined || hub === undefined) return undefined;
+      const snapshot = await observe(request, project, hub, deps);
+      if (snapshot === undefined) return undefined;
+      let source = snapshot.source;
+      for (const step of decide(snapshot)) {
+        const answer = await act(step, source, project, hub);
+        if (answer !== undefined) source = answer;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** The project namespace a hub namespace stands for. */
+function upstreamOf(namespace: Stored<Namespace> | undefined): { plane: string; namespace: string } | undefined {
+  const labels = namespace?.metadata.labels;
+  const project = projectOfClusterLabel(labels?.[upstreamLabels.clusterName]);
+  const upstream = labels?.[upstreamLabels.namespace];
+  return project === undefined || upstream === undefined
+    ? undefined
+    : { plane: `project/${project}`, namespace: upstream };
+}
+
+async function observe(
+  request: Request,
+  project: Plane,
+  hub: Plane,
+  deps: FederatorDeps,
+): Promise<Snapshot | undefined> {
+  const sourceNamespace = project.informer(Namespace).get('', request.namespace);
+  const cached = project.informer(WorkloadDeployment).get(request.namespace, request.name);
+  // The namespace recorded when the copy was made outlives the labels and the namespace it came from.
+  const recorded = cached?.metadata.annotations?.[computeAnnotations.federationNamespace];
+  const hubNamespace =
+    recorded ?? (sourceNamespace === undefined ? undefined : hubNamespaceName(sourceNamespace.metadata.uid));
+  if (hubNamespace === undefined) return undefined;
+  const key = { namespace: hubNamespace, name: request.name };
+  const cachedCopy = hub.informer(WorkloadDeployment).get(hubNamespace, request.name);
+  const source =
+    cached ?? (cachedCopy === undefined ? undefined : await project.client.get(WorkloadDeployment, request));
+  // Whether the copy is really gone decides whether the name is free.
+  const ending = source !== undefined && isTerminating(source);
+  const copy = cachedCopy ?? (ending ? await hub.client.get(WorkloadDeployment, key) : undefined);
+  return {
+    project: project.name,
+    source,
+    sourceNamespace,
+    hubNamespace,
+    namespace: hub.informer(Namespace).get('', hubNamespace),
+    copy,
+    binding: deps.networkingIntegration ? hub.informer(NetworkBinding).get(hubNamespace, request.name) : undefined,
+    networking: deps.networkingIntegration,
+  };
+}
+
+/** Answers the project's deployment as it is after the step, where the step changed it. */
+async function act(
+  step: Step,
+  source: Stored<WorkloadDeployment> | undefined,
+  project: Plane,
+  hub: Plane,
+): Promise<Stored<WorkloadDeployment> | undefined> {
+  switch (step.do) {
+    case 'hold':
+      return addFinalizer(project.client, WorkloadDeployment, source ?? step.source, computeFinalizers.federator);
+    case 'let-go':
+      await removeFinalizer(project.client, WorkloadDeployment, source ?? step.source, computeFinalizers.federator);
+      return undefined;
+    case 'record-namespace': {
+      const body = { metadata: { annotations: { [computeAnnotations.federationNamespace]: step.namespace } } };
+      return project.client.patch(WorkloadDeployment, keyOf(step.source), { type: 'merge', body });
+    }
+    case 'create-namespace':
+      try {
+        await hub.client.create(Namespace, step.object);
+      } catch (error) {
+        // A deployment beside this one made it.
+        if (!isApiError(error, 'AlreadyExists')) throw error;
+      }
+      return undefined;
+    case 'label-namespace': {
+      const key = { namespace: '', name: step.name };
+      await hub.client.patch(Namespace, key, { type: 'merge', body: { metadata: { labels: step.labels } } });
+      return undefined;
+    }
+    case 'create-copy':
+      await hub.client.create(WorkloadDeployment, step.object);
+      return undefined;
+    case 'update-copy':
+      await hub.client.update(WorkloadDeployment, step.object);
+      return undefined;
+    case 'delete-copy':
+      await hub.client.delete(WorkloadDeployment, keyOf(step.copy), { preconditions: { uid: step.copy.metadata.uid } });
+      return undefined;
+    case 'create-binding':
+      await hub.client.create(NetworkBinding, step.object);
+      return undefined;
+    case 'delete-binding': {
+      const { uid } = step.binding.metadata;
+      await hub.client.delete(NetworkBinding, keyOf(step.binding), { preconditions: { uid } });
+      return undefined;
+    }
+    case 'label-binding': {
+      const { uid } = step.binding.metadata;
+      const body = { metadata: { uid, labels: step.labels } };
+      await hub.client.patch(NetworkBinding, keyOf(step.binding), { type: 'merge', body });
+      return undefined;
+    }
+    case 'report':
+      return mergeStatus(project.client, WorkloadDeployment, source ?? step.source, step.status);
+  }
+}

@@ -1,0 +1,200 @@
+import {
+  clusterLabel,
+  computeAnnotations,
+  computeFinalizers,
+  labelValue,
+  NetworkBinding,
+  networkingLabels,
+  topologyKeys,
+  upstreamLabels,
+  type WorkloadDeployment,
+} from '../../../api/index.ts';
+import { copyOf, sourceUidOf, updateOf } from '../../../federation/index.ts';
+import {
+  apiVersionOf,
+  type Condition,
+  controllerReference,
+  findCondition,
+  isControlledBy,
+  isTerminating,
+  jsonEqual,
+  type KubeObject,
+  type Namespace,
+  type Stored,
+} from '../../../meta/index.ts';
+import { sourceGeneration } from '../../shared/generation.ts';
+import { interfaceRequest } from '../../shared/template.ts';
+
+export interface Snapshot {
+  project: string;
+  /** The project's deployment; read live where the cache did not have it. */
+  source: Stored<WorkloadDeployment> | undefined;
+  /** The project's namespace it is in. */
+  sourceNamespace: Stored<Namespace> | undefined;
+  /** Name of the hub namespace that stands for it. */
+  hubNamespace: string;
+  namespace: Stored<Namespace> | undefined;
+  /** The hub's copy; read live where its absence decides. */
+  copy: Stored<WorkloadDeployment> | undefined;
+  binding: Stored<NetworkBinding> | undefined;
+  networking: boolean;
+}
+
+export type Step =
+  | { do: 'hold' | 'let-go'; source: Stored<WorkloadDeployment> }
+  | { do: 'record-namespace'; source: Stored<WorkloadDeployment>; namespace: string }
+  | { do: 'create-namespace'; object: Namespace }
+  | { do: 'label-namespace'; name: string; labels: Record<string, string> }
+  | { do: 'create-copy' | 'update-copy'; object: WorkloadDeployment }
+  | { do: 'delete-copy'; copy: Stored<WorkloadDeployment> }
+  | { do: 'create-binding'; object: NetworkBinding }
+  | { do: 'delete-binding'; binding: Stored<NetworkBinding> }
+  | { do: 'label-binding'; binding: Stored<NetworkBinding>; labels: Record<string, string> }
+  | { do: 'report'; source: Stored<WorkloadDeployment>; status: NonNullable<WorkloadDeployment['status']> };
+
+/** What the network refuses in terms a consumer can act on; anything else is only on its way. */
+const bindingRefusals = new Set(['ProjectUnresolved', 'NetworkNotFound', 'LocationNotAvailable']);
+
+/** Pure. One copy on the hub per deployment, one binding per copy, and the cell's status back. */
+export function decide(snapshot: Snapshot): Step[] {
+  const { source, copy } = snapshot;
+  if (source === undefined) {
+    return copy !== undefined && !isTerminating(copy) && sourceUidOf(copy) !== undefined
+      ? [{ do: 'delete-copy', copy }]
+      : [];
+  }
+  const held = source.metadata.finalizers?.includes(computeFinalizers.federator) === true;
+  if (isTerminating(source)) {
+    // The hub's copy stays until the cell has drained it; only then may the name be used again.
+    if (copy !== undefined) return isTerminating(copy) ? [] : [{ do: 'delete-copy', copy }];
+    return held ? [{ do: 'let-go', source }] : [];
+  }
+  if (snapshot.sourceNamespace === undefined) return [];
+
+  const steps: Step[] = held ? [] : [{ do: 'hold', source }];
+  if (source.metadata.annotations?.[computeAnnotations.federationNamespace] !== snapshot.hubNamespace) {
+    steps.push({ do: 'record-namespace', source, namespace: snapshot.hubNamespace });
+  }
+  steps.push(...namespaceSteps(snapshot, snapshot.sourceNamespace));
+  const wanted = hubCopy(source, snapshot.hubNamespace, snapshot.sourceNamespace);
+  if (copy === undefined) return [...steps, { do: 'create-copy', object: wanted }];
+  if (isTerminating(copy)) return steps;
+  if (sourceUidOf(copy) !== source.metadata.uid) return [...steps, { do: 'delete-copy', copy }];
+
+  const object = updateOf(wanted, copy);
+  if (object !== undefined) steps.push({ do: 'update-copy', object: object as WorkloadDeployment });
+  if (snapshot.networking) steps.push(...bindingSteps(copy, snapshot.binding, source));
+  const status = reported(copy, snapshot.binding);
+  if (status !== undefined && !jsonEqual(status, source.status)) steps.push({ do: 'report', source, status });
+  return steps;
+}
+
+function namespaceSteps(snapshot: Snapshot, sourceNamespace: Stored<Namespace>): Step[] {
+  const labels = {
+    [upstreamLabels.clusterName]: clusterLabel(snapshot.project),
+    [upstreamLabels.namespace]: sourceNamespace.metadata.name,
+  };
+  const { namespace, hubNamespace } = snapshot;
+  if (namespace === undefined) {
+    const metadata = { name: hubNamespace, labels };
+    return [{ do: 'create-namespace', object: { apiVersion: 'v1', kind: 'Namespace', metadata } }];
+  }
+  const lacks = Object.entries(labels).some(([key, value]) => namespace.metadata.labels?.[key] !== value);
+  return lacks ? [{ do: 'label-namespace', name: hubNamespace, labels }] : [];
+}
+
+function hubCopy(
+  source: Stored<WorkloadDeployment>,
+  namespace: string,
+  sourceNamespace: Stored<Namespace>,
+): WorkloadDeployment {
+  const copy = copyOf(source) as WorkloadDeployment;
+  const annotations: Record<string, string> = {
+    ...copy.metadata.annotations,
+    [sourceGeneration]: String(source.metadata.generation ?? 1),
+  };
+  delete annotations[computeAnnotations.federationNamespace];
+  return {
+    ...copy,
+    metadata: {
+      ...copy.metadata,
+      namespace,
+      annotations,
+      labels: {
+        ...copy.metadata.labels,
+        [topologyKeys.location]: labelValue(source.spec?.locationRef.name ?? ''),
+        [upstreamLabels.namespace]: sourceNamespace.metadata.name,
+      },
+    },
+  };
+}
+
+/** The binding waits until the cell has said which location it serves: then something there is ready to use the network. */
+function bindingSteps(
+  copy: Stored<WorkloadDeployment>,
+  binding: Stored<NetworkBinding> | undefined,
+  source: Stored<WorkloadDeployment>,
+): Step[] {
+  const location = copy.status?.location?.name;
+  const request = copy.spec === undefined ? undefined : interfaceRequest(copy.spec.template.spec);
+  if (location === undefined || request === undefined) return [];
+  const network = request.spec.network.name;
+  const labels = {
+    [networkingLabels.network]: labelValue(network),
+    [networkingLabels.location]: labelValue(location),
+  };
+  if (binding === undefined) {
+    const object: NetworkBinding = {
+      apiVersion: apiVersionOf(NetworkBinding),
+      kind: NetworkBinding.kind,
+      metadata: {
+        name: copy.metadata.name,
+        namespace: copy.metadata.namespace ?? '',
+        labels,
+        ownerReferences: [controllerReference(copy, false)],
+      },
+      spec: {
+        network: { name: network },
+        location: { name: location },
+        consumer: { apiGroup: 'compute.datumapis.com', kind: 'Workload', name: source.spec?.workloadRef.name ?? '' },
+      },
+    };
+    return [{ do: 'create-binding', object }];
+  }
+  if (isTerminating(binding)) return [];
+  if (!isControlledBy(binding, copy)) {
+    // A binding of an earlier copy goes with it; somebody else's of this name is not ours to touch.
+    return [];
+  }
+  const diverged = binding.spec.network.name !== network || binding.spec.location.name !== location;
+  if (diverged) return [{ do: 'delete-binding', binding }];
+  // Only our own labels are judged: the network's UID was put there by network services and stays.
+  const lacks = Object.entries(labels).some(([key, value]) => binding.metadata.labels?.[key] !== value);
+  return lacks ? [{ do: 'label-binding', binding, labels }] : [];
+}
+
+/** The cell's status as it is, with the network's refusal on Available while nothing is available. */
+function reported(
+  copy: Stored<WorkloadDeployment>,
+  binding: Stored<NetworkBinding> | undefined,
+): NonNullable<WorkloadDeployment['status']> | undefined {
+  const { status } = copy;
+  if (status === undefined) return undefined;
+  const ready = findCondition(binding?.status?.conditions, 'Ready');
+  const available = findCondition(status.conditions, 'Available');
+  if (ready?.status !== 'False' || !bindingRefusals.has(ready.reason) || available?.status === 'True') return status;
+  const refused: Condition = {
+    type: 'Available',
+    status: 'False',
+    reason: ready.reason,
+    message: ready.message,
+    lastTransitionTime: available?.lastTransitionTime ?? ready.lastTransitionTime,
+    ...(available?.observedGeneration === undefined ? {} : { observedGeneration: available.observedGeneration }),
+  };
+  const others = (status.conditions ?? []).filter((condition) => condition.type !== 'Available');
+  return { ...status, conditions: [refused, ...others] };
+}
+
+export function keyOf(object: KubeObject): { namespace: string; name: string } {
+  return { namespace: object.metadata.namespace ?? '', name: object.metadata.name };
+}

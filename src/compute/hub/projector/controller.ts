@@ -1,0 +1,125 @@
+import {
+  computeLabels,
+  Instance,
+  projectOfClusterLabel,
+  upstreamLabels,
+  WorkloadDeployment,
+} from '../../../api/index.ts';
+import type { Controller, Plane, Planes, Request } from '../../../kube/index.ts';
+import { mergeStatus } from '../../../kube/index.ts';
+import { Namespace, type Stored } from '../../../meta/index.ts';
+import { decide } from './decide.ts';
+
+const byDeployment = 'compute/deployment-name';
+const reads = ['get', 'list', 'watch'];
+
+/** Shows a project its instances: the hub's copies, mirrored into the project namespace they belong to. */
+export function instanceProjector(deps: { hub: string }): Controller {
+  return {
+    name: 'compute-hub-instance-projector',
+    rules: {
+      hub: [
+        { apiGroups: [Instance.group], resources: ['instances'], verbs: reads },
+        { apiGroups: [''], resources: ['namespaces'], verbs: reads },
+      ],
+      project: [
+        { apiGroups: [Instance.group], resources: ['instances'], verbs: [...reads, 'create', 'update', 'delete'] },
+        { apiGroups: [Instance.group], resources: ['instances/status'], verbs: ['patch'] },
+        { apiGroups: [Instance.group], resources: ['workloaddeployments'], verbs: reads },
+        { apiGroups: [''], resources: ['namespaces'], verbs: reads },
+      ],
+    },
+
+    engage(plane, planes, watch) {
+      if (plane.id === deps.hub) {
+        plane
+          .informer(Instance)
+          .addIndex(byDeployment, (instance) => [
+            `${instance.metadata.namespace ?? ''}/${instance.metadata.labels?.[computeLabels.deploymentName] ?? ''}`,
+          ]);
+        watch.on(plane, Instance);
+        watch.on(plane, Namespace, (namespace, event) =>
+          event.type === 'updated'
+            ? plane
+                .informer(Instance)
+                .list(namespace.metadata.name)
+                .map((instance) => requestOf(plane, instance))
+            : [],
+        );
+        return;
+      }
+      if (plane.role !== 'project') return;
+      watch.on(plane, Namespace, () => []);
+      // A copy that a person removed comes back; one whose source went unseen is found.
+      watch.on(plane, Instance, (copy) => {
+        const hub = planes.get(deps.hub);
+        const namespace = hub === undefined ? undefined : hubNamespaceOf(hub, plane, copy.metadata.namespace ?? '');
+        return namespace === undefined ? [] : [{ plane: deps.hub, namespace, name: copy.metadata.name }];
+      });
+      watch.on(plane, WorkloadDeployment, (deployment, event) => {
+        const hub = planes.get(deps.hub);
+        if (hub === undefined || event.type === 'updated') return [];
+        const namespace = hubNamespaceOf(hub, plane, deployment.metadata.namespace ?? '');
+        return hub
+          .informer(Instance)
+          .byIndex(byDeployment, `${namespace}/${deployment.metadata.name}`)
+          .map((instance) => requestOf(hub, instance));
+      });
+    },
+
+    async reconcile(request, planes) {
+      const hub = planes.get(request.plane);
+      const target = hub === undefined ? undefined : targetOf(hub, planes, request.namespace);
+      if (hub === undefined || target === undefined) return undefined;
+      const { plane, namespace } = target;
+      const copy = plane.informer(Instance).get(namespace, request.name);
+      const cached = hub.informer(Instance).get(request.namespace, request.name);
+      const source = cached ?? (copy === undefined ? undefined : await hub.client.get(Instance, request));
+      const owner = source?.metadata.labels?.[computeLabels.deploymentName];
+      const deployment = owner === undefined ? undefined : plane.informer(WorkloadDeployment).get(namespace, owner);
+      await act(decide({ source, copy, deployment, namespace }), plane, copy);
+      return undefined;
+    },
+  };
+}
+
+function requestOf(plane: Plane, instance: Instance): Request {
+  return { plane: plane.id, namespace: instance.metadata.namespace ?? '', name: instance.metadata.name };
+}
+
+/** The hub namespace that stands for a project's: found by its labels, which is what routing goes by. */
+function hubNamespaceOf(hub: Plane, project: Plane, namespace: string): string | undefined {
+  const uid = project.informer(Namespace).get('', namespace)?.metadata.uid;
+  const named = uid === undefined ? undefined : hub.informer(Namespace).get('', `ns-${uid}`);
+  return named?.metadata.name;
+}
+
+function targetOf(hub: Plane, planes: Planes, hubNamespace: string): { plane: Plane; namespace: string } | undefined {
+  const labels = hub.informer(Namespace).get('', hubNamespace)?.metadata.labels;
+  const project = projectOfClusterLabel(labels?.[upstreamLabels.clusterName]);
+  const plane = project === undefined ? undefined : planes.get(`project/${project}`);
+  const namespace = labels?.[upstreamLabels.namespace];
+  return plane === undefined || namespace === undefined ? undefined : { plane, namespace };
+}
+
+async function act(steps: ReturnType<typeof decide>, plane: Plane, copy: Stored<Instance> | undefined): Promise<void> {
+  let current = copy;
+  for (const step of steps) {
+    switch (step.do) {
+      case 'create':
+        current = await plane.client.create(Instance, step.object);
+        break;
+      case 'update':
+        current = await plane.client.update(Instance, step.object);
+        break;
+      case 'status':
+        if (current !== undefined) await mergeStatus(plane.client, Instance, current, step.status);
+        break;
+      case 'delete': {
+        const { namespace = '', name, uid } = step.copy.metadata;
+        await plane.client.delete(Instance, { namespace, name }, { preconditions: { uid } });
+        break;
+      }
+    }
+  }
+}

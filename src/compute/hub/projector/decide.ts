@@ -1,0 +1,74 @@
+import { computeLabels, Instance, upstreamLabels, type WorkloadDeployment } from '../../../api/index.ts';
+import { sourceUid, sourceUidOf, updateOf } from '../../../federation/index.ts';
+import { apiVersionOf, isTerminating, jsonEqual, type Stored } from '../../../meta/index.ts';
+
+export interface Snapshot {
+  /** The hub's copy; read live where the cache did not have it. */
+  source: Stored<Instance> | undefined;
+  /** The project's copy. */
+  copy: Stored<Instance> | undefined;
+  /** The project's deployment the instance is of, which owns the copy. */
+  deployment: Stored<WorkloadDeployment> | undefined;
+  /** The project namespace. */
+  namespace: string;
+}
+
+export type Step =
+  | { do: 'create' | 'update'; object: Instance }
+  | { do: 'status'; status: NonNullable<Instance['status']> }
+  | { do: 'delete'; copy: Stored<Instance> };
+
+/**
+ * Pure. A copy in the project for every copy on the hub, owned by the project's deployment, so that it goes with it.
+ * Never one without an owner: it would be left behind. An object of this name that is not a copy is left alone.
+ */
+export function decide({ source, copy, deployment, namespace }: Snapshot): Step[] {
+  const ours = copy !== undefined && sourceUidOf(copy) !== undefined;
+  if (source === undefined || isTerminating(source)) {
+    return copy !== undefined && ours && !isTerminating(copy) ? [{ do: 'delete', copy }] : [];
+  }
+  if (deployment === undefined) return [];
+  const wanted = projected(source, deployment, namespace);
+  if (copy === undefined) {
+    const create: Step = { do: 'create', object: wanted };
+    return source.status === undefined ? [create] : [create, { do: 'status', status: source.status }];
+  }
+  if (!ours || isTerminating(copy)) return [];
+  if (sourceUidOf(copy) !== sourceUidOf(wanted)) return [{ do: 'delete', copy }];
+  const steps: Step[] = [];
+  const object = updateOf(wanted, copy);
+  if (object !== undefined) steps.push({ do: 'update', object: object as Instance });
+  if (source.status !== undefined && !jsonEqual(source.status, copy.status)) {
+    steps.push({ do: 'status', status: source.status });
+  }
+  return steps;
+}
+
+/** Labels that route on the hub say nothing in the project. */
+const routing: readonly string[] = Object.values(upstreamLabels);
+
+function projected(source: Stored<Instance>, deployment: Stored<WorkloadDeployment>, namespace: string): Instance {
+  const labels = Object.fromEntries(
+    Object.entries(source.metadata.labels ?? {}).filter(([key]) => !routing.includes(key)),
+  );
+  return {
+    apiVersion: apiVersionOf(Instance),
+    kind: Instance.kind,
+    metadata: {
+      name: source.metadata.name,
+      namespace,
+      labels: { ...labels, [computeLabels.deploymentUID]: deployment.metadata.uid },
+      // The UID of the cell's object, as the hub's copy has it: a copy made again on the hub is still the same instance.
+      annotations: { [sourceUid]: sourceUidOf(source) ?? source.metadata.uid },
+      ownerReferences: [
+        {
+          apiVersion: deployment.apiVersion,
+          kind: deployment.kind,
+          name: deployment.metadata.name,
+          uid: deployment.metadata.uid,
+        },
+      ],
+    },
+    ...(source.spec === undefined ? {} : { spec: source.spec }),
+  };
+}

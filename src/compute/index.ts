@@ -1,0 +1,31 @@
+import type { Clock, Controller } from '../kube/index.ts';
+import { deploymentController } from './cell/deployment/controller.ts';
+import { instanceController } from './cell/instance/controller.ts';
+import { alwaysGranted } from './cell/instance/quota.ts';
+import { federatorController } from './hub/federator/controller.ts';
+import { instanceProjector } from './hub/projector/controller.ts';
+import { workloadController } from './project/workload.ts';
+
+export { instancePublication } from './cell/publication.ts';
+
+export interface ComputeDeps {
+  clock: Clock;
+  /** Id of the hub's plane. */
+  hub: string;
+  /** Feature gate: without it no networking object is read, watched or written. */
+  networkingIntegration: boolean;
+  /** Whether something in the cells prepares attachments, which instances then wait for. */
+  dataPlane: 'none' | 'fabric';
+}
+
+export function computeProjectControllers(deps: ComputeDeps): Controller[] {
+  return [workloadController(deps)];
+}
+
+export function computeHubControllers(deps: ComputeDeps): Controller[] {
+  return [federatorController(deps), instanceProjector(deps)];
+}
+
+export function computeCellControllers(deps: ComputeDeps): Controller[] {
+  return [deploymentController(deps), instanceController({ ...deps, quota: alwaysGranted })];
+}
