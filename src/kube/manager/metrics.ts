@@ -68,6 +68,7 @@ export function managerMetrics(registry: Registry | undefined): ManagerMetrics {
     informerFailed: (role, kind, during) => failures.inc({ role, kind, during }),
     queue(controller) {
       const [waiting, added, waited] = [depth.labels(controller), adds.labels(controller), waits.labels(controller)];
+      waiting.set(0);
       return {
         depth: (count) => waiting.set(count),
         added: () => added.inc(),

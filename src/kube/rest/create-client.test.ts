@@ -110,8 +110,8 @@ describe('writes', () => {
     const key = { namespace: 'default', name: 'a' };
     await client.patch(Thing, key, { type: 'merge', body: { status: { phase: 'Up' } } }, { subresource: 'status' });
     await client.patch(Thing, key, { type: 'merge', body: { spec: { size: 1 } } }, { dryRun: true });
-    await client.patch(Thing, key, { type: 'apply', body: thing('a'), fieldManager: 'me', force: true });
-    expect(written).toEqual(['Thing 1001', 'Thing 1002', 'Thing 1004']);
+    await client.patch(Thing, key, { type: 'apply', body: thing('a', { size: 2 }), fieldManager: 'me', force: true });
+    expect(written).toEqual(['Thing 1001', 'Thing 1002', 'Thing 1003']);
     expect(server.requests.map((request) => request.replace('/apis/test.example/v1/namespaces/default', ''))).toEqual([
       'POST /things?fieldManager=network%2Fclaim',
       'PATCH /things/a/status?fieldManager=network%2Fclaim',

@@ -23,7 +23,7 @@ export interface ClientOptions {
   defaultFieldManager?: string;
   /** For waiting as a `Retry-After` asks. */
   clock?: Clock;
-  /** Called with what the server stored, after each write that changed something (not after dry runs). */
+  /** Called with what the server answered to each write, before the writer has it. Not for dry runs. */
   onWrite?: (type: ResourceType, object: Stored<KubeObject>) => void;
 }
 

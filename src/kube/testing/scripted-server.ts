@@ -4,6 +4,7 @@ import {
   apiVersionOf,
   formatTime,
   isTerminating,
+  jsonEqual,
   type KubeObject,
   type ResourceType,
   type Status,
@@ -156,9 +157,9 @@ export class ScriptedServer {
       case 'DELETE':
         return this.#delete(resource, held, request);
       case 'PUT':
-        return this.#write(resource, JSON.parse(String(request.body)), held, subresource);
+        return this.#write(resource, JSON.parse(String(request.body)), held, subresource, isDryRun(request));
       default:
-        return this.#write(resource, patched(held, request), held, subresource);
+        return this.#write(resource, patched(held, request), held, subresource, isDryRun(request));
     }
   }
 
@@ -168,7 +169,7 @@ export class ScriptedServer {
     if (this.#state.has(`${resource}|${namespace}/${name}`)) {
       throw ApiError.of('AlreadyExists', `${resource} "${name}" already exists`);
     }
-    return this.#store(resource, object, undefined);
+    return isDryRun(request) ? (object as Stored<KubeObject>) : this.#store(resource, object, undefined);
   }
 
   #write(
@@ -176,6 +177,7 @@ export class ScriptedServer {
     object: Stored<KubeObject>,
     held: Stored<KubeObject>,
     subresource: string | undefined,
+    dryRun: boolean,
   ): Stored<KubeObject> {
     const { resourceVersion, uid } = object.metadata;
     if (resourceVersion !== undefined && resourceVersion !== held.metadata.resourceVersion) {
@@ -183,7 +185,7 @@ export class ScriptedServer {
     }
     if (uid !== undefined && uid !== held.metadata.uid) throw ApiError.of('Conflict', 'uid mismatch');
     const next = subresource === 'status' ? { ...held, status: object.status } : object;
-    return this.#store(resource, next, held);
+    return dryRun ? next : this.#store(resource, next, held);
   }
 
   #delete(resource: string, held: Stored<KubeObject>, request: TransportRequest): object {
@@ -208,6 +210,10 @@ export class ScriptedServer {
     if (isTerminating(stored) && (stored.metadata.finalizers ?? []).length === 0) {
       this.#drop(resource, key, stored);
       return stored;
+    }
+    if (held !== undefined) {
+      stored.metadata.resourceVersion = held.metadata.resourceVersion;
+      if (jsonEqual(stored, held)) return held;
     }
     stored.metadata.resourceVersion = String(++this.revision);
     this.#state.set(`${resource}|${key}`, stored);
@@ -304,6 +310,10 @@ export async function* bodyOf(
 
 function resourceOf(type: ResourceType): string {
   return `${type.group}/${type.plural}`;
+}
+
+function isDryRun(request: TransportRequest): boolean {
+  return request.path.includes('dryRun=All');
 }
 
 function concerns(watch: OpenWatch, change: Change): boolean {
