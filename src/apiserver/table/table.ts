@@ -49,8 +49,7 @@ type Column = { definition: TableColumn; cell: (object: KubeObject, now: number)
 
 const rendered = new WeakMap<ServedResource['columns'], Column[]>();
 
-const nameDescription =
-  'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names';
+const nameDescription = 'What the object is called; unique among its kind in its namespace, and fixed once made.';
 
 /**
  * What `kubectl get` asks for: objects as rows. The first column is always Name, then the resource's own, or Age where
@@ -105,7 +104,7 @@ function columnOf(column: ServedResource['columns'][number]): Column {
       name: column.name,
       type: column.type,
       format: column.format ?? '',
-      description: column.description ?? `Custom resource definition column (in JSONPath format): ${column.jsonPath}`,
+      description: column.description ?? `What is at ${column.jsonPath}.`,
       priority: column.priority ?? 0,
     },
     cell: (object, now) => {
