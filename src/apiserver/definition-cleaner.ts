@@ -79,7 +79,7 @@ async function emptied(call: Call, resource: string): Promise<boolean> {
   const left = new Set(first.records.map((record) => `${record.key.namespace}/${record.key.name}`));
   if (left.size === 0) return true;
   return new Promise((resolve) => {
-    const ongoing = { end: () => finish(false) };
+    const ongoing = { resource, end: () => finish(false) };
     const finish = (empty: boolean): void => {
       call.plane.ongoing.delete(ongoing);
       subscription.close();

@@ -10,6 +10,8 @@ import type { NameConflict, Served } from './served.ts';
 
 /** Something that goes on while its plane is open: a watch. */
 export interface Ongoing {
+  /** Storage's name of the resource watched. */
+  readonly resource: string;
   end(): void;
 }
 
@@ -85,7 +87,12 @@ export class Plane {
   }
 
   undefine(name: string): void {
-    if (this.#definitions.delete(name)) this.#rebuild();
+    const known = this.#definitions.get(name);
+    if (known === undefined) return;
+    this.#definitions.delete(name);
+    this.#rebuild();
+    const { group, names } = known.definition.spec!;
+    for (const ongoing of [...this.ongoing]) if (ongoing.resource === `${group}/${names.plural}`) ongoing.end();
   }
 
   /** Why the names of `candidate` cannot be served: another kind of its group has them. */

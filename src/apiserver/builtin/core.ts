@@ -119,7 +119,7 @@ export const configMaps = builtin({
 function mergeStringData(secret: Data): void {
   checkBase64(secret.data, 'data');
   if (secret.stringData !== undefined) {
-    const data = secret.data ?? {};
+    const data = { ...secret.data };
     secret.data = data;
     for (const [key, value] of Object.entries(secret.stringData)) {
       Object.defineProperty(data, key, {

@@ -6,7 +6,7 @@ import {
   withCondition,
 } from '../../meta/index.ts';
 import { fieldInvalid } from '../errors.ts';
-import * as schemas from '../schema/index.ts';
+import { checkCustomResourceDefinition } from '../schema/index.ts';
 import type { FieldError } from '../schema/schema.ts';
 import type { StrategyContext } from '../served.ts';
 import { boolean, builtin, conditions, int32, list, object, string, strings } from './define.ts';
@@ -55,12 +55,18 @@ const version = object(
 );
 
 function defaultSpec(definition: CustomResourceDefinition): void {
-  const spec = definition.spec;
-  if (spec === undefined) return;
-  spec.names.singular ||= spec.names.kind.toLowerCase();
-  spec.names.listKind ||= `${spec.names.kind}List`;
-  spec.conversion ??= { strategy: 'None' };
-  if (spec.preserveUnknownFields === false) delete spec.preserveUnknownFields;
+  const { preserveUnknownFields, ...spec } = definition.spec!;
+  const { names } = spec;
+  definition.spec = {
+    ...spec,
+    names: {
+      ...names,
+      singular: names.singular || names.kind.toLowerCase(),
+      listKind: names.listKind || `${names.kind}List`,
+    },
+    conversion: spec.conversion ?? { strategy: 'None' },
+    ...(preserveUnknownFields === true ? { preserveUnknownFields } : {}),
+  };
 }
 
 /** NamesAccepted, Established, acceptedNames and storedVersions, as kube-apiserver's naming controller decides them. */
@@ -168,9 +174,7 @@ export const customResourceDefinitions = builtin({
     validate(object, old) {
       const definition = object as CustomResourceDefinition;
       if (!wellFormed(definition)) return [];
-      const check = (schemas as never as { checkCustomResourceDefinition?: (crd: unknown) => FieldError[] })
-        .checkCustomResourceDefinition;
-      const errors = check?.(definition) ?? [];
+      const errors = checkCustomResourceDefinition(definition);
       if (old !== undefined) errors.push(...validateChange(definition, old as CustomResourceDefinition));
       return errors;
     },

@@ -36,10 +36,13 @@ interface Binding extends KubeObject {
 
 function prepareBinding(object: KubeObject): void {
   const binding = object as Binding;
-  if (binding.roleRef !== undefined) binding.roleRef.apiGroup ||= group;
-  for (const subject of binding.subjects ?? []) {
-    if (subject.kind !== 'ServiceAccount') subject.apiGroup ||= group;
+  if (binding.roleRef !== undefined) {
+    binding.roleRef = { ...binding.roleRef, apiGroup: binding.roleRef.apiGroup || group };
   }
+  if (binding.subjects === undefined) return;
+  binding.subjects = binding.subjects.map((subject) =>
+    subject.kind === 'ServiceAccount' ? subject : { ...subject, apiGroup: subject.apiGroup || group },
+  );
 }
 
 function validateBinding(binding: Binding, old: Binding | undefined, namespaced: boolean): FieldError[] {

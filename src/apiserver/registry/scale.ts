@@ -12,6 +12,8 @@ import { modify } from './update.ts';
 
 /** The scale subresource of a custom resource: autoscaling/v1 Scale over the paths its CRD names. */
 
+type Fields = Record<string, unknown>;
+
 interface Scale extends KubeObject {
   spec?: { replicas?: number };
   status?: { replicas: number; selector?: string };
@@ -41,9 +43,10 @@ export async function changeScale(call: Call): Promise<ApiResponse> {
             fieldInvalid('spec.replicas', replicas, 'must be greater than or equal to 0'),
           ]);
         }
-        setAt(current, pathOf(call.served.resource.subresources.scale!.specReplicasPath), replicas);
-        current.metadata.resourceVersion = scale.metadata?.resourceVersion ?? '';
-        return current;
+        const path = pathOf(call.served.resource.subresources.scale!.specReplicasPath);
+        const next = withValueAt(current as unknown as Fields, path, replicas) as unknown as KubeObject;
+        next.metadata.resourceVersion = scale.metadata.resourceVersion ?? '';
+        return next;
       },
       track: (next, old) => trackManager({ ...call, subresource: '' }, next, old, manager),
     },
@@ -131,12 +134,11 @@ function readAt(object: KubeObject, path: readonly string[]): unknown {
   return value;
 }
 
-function setAt(object: KubeObject, path: readonly string[], value: unknown): void {
-  let at = object as unknown as Record<string, unknown>;
-  for (const step of path.slice(0, -1)) {
-    const next = Object.hasOwn(at, step) ? at[step] : undefined;
-    if (typeof next !== 'object' || next === null) at[step] = {};
-    at = at[step] as Record<string, unknown>;
-  }
-  at[path.at(-1)!] = value;
+/** A copy with the value at `path`; what is beside the path is shared. */
+function withValueAt(fields: Fields, path: readonly string[], value: unknown): Fields {
+  const [step, ...rest] = path as [string, ...string[]];
+  if (rest.length === 0) return { ...fields, [step]: value };
+  const inner = Object.hasOwn(fields, step) ? fields[step] : undefined;
+  const below = typeof inner === 'object' && inner !== null ? (inner as Fields) : {};
+  return { ...fields, [step]: withValueAt(below, rest, value) };
 }

@@ -53,7 +53,10 @@ export function checkNameAndPlace(call: Call, object: KubeObject): void {
 
 export interface Modification {
   dryRun: boolean;
-  /** The new object from the current one, which it may change and keep parts of. Called again when somebody was faster. */
+  /**
+   * The new object from the current one. It may set fields of the object and of its metadata, and must not change anything
+   * deeper in place. Called again when somebody was faster.
+   */
   change(current: KubeObject, attempt: number): KubeObject | Promise<KubeObject>;
   /** Refuses a changed object before it is compared with the stored one. */
   check?(next: KubeObject): void;
@@ -76,9 +79,11 @@ export async function modify(call: Call, modification: Modification): Promise<Ap
       throw notFound(call.served.resource, call.name);
     }
     const old = decode(call.served, record.value, record.revision);
-    const next = await modification.change(decode(call.served, record.value, record.revision), attempt);
+    // What is not changed is shared with `old`, which keeps comparisons cheap: only these two levels are written to.
+    const changed = await modification.change({ ...old, metadata: { ...old.metadata } }, attempt);
+    const next = { ...changed, metadata: { ...changed.metadata } };
     modification.check?.(next);
-    const asked = checkVersion(call, next, record);
+    checkVersion(call, next, record);
     prepareUpdate(call, next, old);
     validateUpdate(call, next, old);
     modification.track(next, old);
@@ -89,15 +94,16 @@ export async function modify(call: Call, modification: Modification): Promise<Ap
     } catch (error) {
       if (!(error instanceof PreconditionFailed)) throw error;
       if (error.actual === 'absent') throw notFound(call.served.resource, call.name);
-      if (asked || attempt === attempts) throw conflict(call.served.resource, call.name);
+      // A write that names the version it is for is refused by the next look.
+      if (attempt === attempts) throw conflict(call.served.resource, call.name);
     }
   }
 }
 
-/** Whether the object names the version it was built from. Throws 409 where that is not the current one. */
-function checkVersion(call: Call, next: KubeObject, record: StoredRecord): boolean {
+/** Throws 409 where the object names a version that is not the current one. */
+function checkVersion(call: Call, next: KubeObject, record: StoredRecord): void {
   const asked = next.metadata.resourceVersion ?? '';
-  if (asked === '' || asked === '0') return false;
+  if (asked === '' || asked === '0') return;
   if (!/^\d+$/.test(asked)) {
     throw invalid(call.served.resource, call.name, [
       {
@@ -108,7 +114,6 @@ function checkVersion(call: Call, next: KubeObject, record: StoredRecord): boole
     ]);
   }
   if (asked !== String(record.revision)) throw conflict(call.served.resource, call.name);
-  return true;
 }
 
 async function write(

@@ -67,6 +67,7 @@ function watchContentType(call: Call): string {
 
 class WatchSession {
   readonly stream: ChunkQueue;
+  readonly resource: string;
   /** Everything up to it has been sent. */
   revision = 0;
   readonly #call: Call;
@@ -78,6 +79,7 @@ class WatchSession {
 
   constructor(call: Call, selection: Selection, bookmarks: boolean) {
     this.#call = call;
+    this.resource = call.served.storage;
     const { name } = call;
     const { matches } = selection;
     this.#matches =
