@@ -49,7 +49,7 @@ const spec = object('What the interface is, as a data plane needs it.', {
 
 const status = object('What has become of the interface.', {
   phase: optional(oneOf('Bound while a claim holds the interface, else Available.', ['Available', 'Bound'])),
-  networkContextRef: optional(nameRef('The presence of the network in this location.')),
+  networkContextRef: optional(nameRef('The NetworkContext of the network in this location.')),
   attachmentRef: optional(
     object('The object by which the data plane attaches the interface.', {
       apiGroup: text('API group of the object.', { minLength: 1, maxLength: 253 }),

@@ -38,8 +38,10 @@ export function mtu(description: string, options: Options = {}) {
   return int32(description, { minimum: 1300, maximum: 8856, ...options });
 }
 
+/** A reference by name. `description` begins with what it refers to: `The network the claim joins.` */
 export function nameRef(description: string, options: Options = {}, name: Options = {}) {
-  return object(description, { name: text('Name of the object.', name) }, options);
+  const what = description.replace(/[.:;].*$/s, '');
+  return object(description, { name: text(`Name of ${what.charAt(0).toLowerCase()}${what.slice(1)}.`, name) }, options);
 }
 
 export function networkRef(description: string, options: Options = {}) {

@@ -8,7 +8,7 @@ import { ipFamily, nameRef, networking } from './shared.ts';
 
 const spec = object('The subnet asked for.', {
   subnetClass: text('Class of the subnet, such as private.'),
-  networkContext: nameRef('The presence of the network the subnet is to be part of.'),
+  networkContext: nameRef('The NetworkContext the subnet is to be part of.'),
   location: nameRef('The location of the subnet.'),
   ipFamily: ipFamily(),
   startAddress: optional(text('First address to ask for.')),

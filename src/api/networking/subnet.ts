@@ -8,7 +8,7 @@ import { ipFamily, nameRef, networking } from './shared.ts';
 
 const spec = object('The range of the subnet.', {
   subnetClass: text('Class of the subnet, such as private.'),
-  networkContext: nameRef('The presence of the network the subnet is part of.'),
+  networkContext: nameRef('The NetworkContext the subnet is part of.'),
   location: nameRef('The location of the subnet.'),
   ipFamily: ipFamily(),
   startAddress: text('First address of the range.'),
