@@ -12,6 +12,12 @@ export interface Dependent extends ObjectLocation {
   readonly owners: readonly OwnerReference[];
 }
 
+interface Known {
+  readonly dependent: Dependent;
+  /** Its owner references as they stand in its text (one character a byte), where they can be told by it. */
+  readonly text: string | undefined;
+}
+
 /** What a change asks the garbage collector to look at. */
 export type Finding =
   /** Its owner references are new. */
@@ -23,11 +29,8 @@ export type Finding =
   /** One of the dependents an owner in foreground deletion waits for is no longer in its way. */
   | { type: 'released'; owner: ObjectLocation };
 
-const needle = {
-  owners: Buffer.from('"ownerReferences"'),
-  orphan: Buffer.from(`"${orphanFinalizer}"`),
-  foreground: Buffer.from(`"${foregroundFinalizer}"`),
-};
+/** What tells that an object is of interest, found in one pass over its text. */
+const words = /"(ownerReferences|foregroundDeletion|orphan)"/g;
 
 /**
  * Who owns what in one plane, kept from committed bytes. Objects without owner references and without the garbage
@@ -35,7 +38,7 @@ const needle = {
  * parsed: nearly every write is one of those.
  */
 export class OwnerIndex {
-  readonly #dependents = new Map<string, Dependent>();
+  readonly #dependents = new Map<string, Known>();
   /** By the owner's uid. */
   readonly #byOwner = new Map<string, Set<Dependent>>();
   /** Objects in foreground deletion, by location and by uid. */
@@ -55,27 +58,33 @@ export class OwnerIndex {
     return this.#waitingByUid.has(uid);
   }
 
-  /** Takes a change in; answers what it means. A record read from a list is a `put` without `previous`. */
-  apply(event: Pick<StorageEvent, 'type' | 'key' | 'value' | 'previous'>): Finding[] {
+  /** Takes a change in; answers what it means. A record read from a list is a `put`. */
+  apply(event: Pick<StorageEvent, 'type' | 'key' | 'value'>): Finding[] {
     const { key } = event;
     const location = locationKey(key);
     const bytes = view(event.value);
     if (event.type === 'delete') return this.#deleted(location, parse(bytes));
-    const finalizing = bytes.includes(needle.foreground) || bytes.includes(needle.orphan);
-    const owned = bytes.includes(needle.owners);
+    const text = bytes.toString('latin1');
+    const { owners, finalizing } = scan(text);
     const known = this.#dependents.get(location);
-    const watched = finalizing || this.#waitingByLocation.has(location);
-    if (!watched) {
-      if (!owned && known === undefined) return [];
-      if (known !== undefined && event.previous !== undefined && sameOwners(bytes, view(event.previous))) return [];
+    if (!finalizing && !this.#waitingByLocation.has(location)) {
+      if (owners === 'none' && known === undefined) return [];
+      // A JSON list ends where it ends: beginning with the same list is having the same list.
+      if (known?.text !== undefined && typeof owners === 'number' && text.startsWith(known.text, owners)) return [];
     }
-    return this.#put(key, location, parse(bytes));
+    const object = parse(bytes);
+    return this.#put(
+      key,
+      location,
+      object,
+      typeof owners === 'number' ? recognisable(object, text, owners) : undefined,
+    );
   }
 
-  #put(key: StorageKey, location: string, object: KubeObject): Finding[] {
+  #put(key: StorageKey, location: string, object: KubeObject, text: string | undefined): Finding[] {
     const uid = object.metadata?.uid;
     if (typeof uid !== 'string') return [];
-    const findings = this.#setOwners(key, location, uid, ownersOf(object));
+    const findings = this.#setOwners(location, { ...pick(key), uid, owners: ownersOf(object) }, text);
     const finalizers = object.metadata.deletionTimestamp === undefined ? [] : (object.metadata.finalizers ?? []);
     const foreground = finalizers.includes(foregroundFinalizer);
     const wasForeground = this.#waitingByLocation.has(location);
@@ -89,16 +98,13 @@ export class OwnerIndex {
     return findings;
   }
 
-  #setOwners(key: StorageKey, location: string, uid: string, owners: OwnerReference[]): Finding[] {
-    const before = this.#dependents.get(location);
-    if (before !== undefined) this.#unlink(location, before);
-    const findings = before === undefined ? [] : this.#released(before);
-    if (owners.length === 0) return findings;
-    const dependent: Dependent = { ...pick(key), uid, owners };
-    this.#dependents.set(location, dependent);
-    for (const { uid: owner } of owners) {
-      const set = this.#byOwner.get(owner);
-      if (set === undefined) this.#byOwner.set(owner, new Set([dependent]));
+  #setOwners(location: string, dependent: Dependent, text: string | undefined): Finding[] {
+    const findings = this.#removeDependent(location);
+    if (dependent.owners.length === 0) return findings;
+    this.#dependents.set(location, { dependent, text });
+    for (const { uid } of dependent.owners) {
+      const set = this.#byOwner.get(uid);
+      if (set === undefined) this.#byOwner.set(uid, new Set([dependent]));
       else set.add(dependent);
     }
     findings.push({ type: 'owners', dependent });
@@ -107,9 +113,7 @@ export class OwnerIndex {
 
   #deleted(location: string, object: KubeObject): Finding[] {
     this.#forgetWaiting(location);
-    const before = this.#dependents.get(location);
-    if (before !== undefined) this.#unlink(location, before);
-    const findings = before === undefined ? [] : this.#released(before);
+    const findings = this.#removeDependent(location);
     const uid = object.metadata?.uid;
     if (typeof uid === 'string') {
       findings.push({ type: 'gone', uid, dependents: this.dependentsOf(uid) });
@@ -117,20 +121,20 @@ export class OwnerIndex {
     return findings;
   }
 
-  #unlink(location: string, dependent: Dependent): void {
+  /** Answers the owners in foreground deletion that it no longer stands in the way of. */
+  #removeDependent(location: string): Finding[] {
+    const dependent = this.#dependents.get(location)?.dependent;
+    if (dependent === undefined) return [];
     this.#dependents.delete(location);
+    const findings: Finding[] = [];
     for (const { uid } of dependent.owners) {
       const set = this.#byOwner.get(uid);
       set?.delete(dependent);
       if (set?.size === 0) this.#byOwner.delete(uid);
-    }
-  }
-
-  #released(dependent: Dependent): Finding[] {
-    return dependent.owners.flatMap(({ uid }) => {
       const owner = this.#waitingByUid.get(uid);
-      return owner === undefined ? [] : [{ type: 'released' as const, owner }];
-    });
+      if (owner !== undefined) findings.push({ type: 'released', owner });
+    }
+    return findings;
   }
 
   #forgetWaiting(location: string): void {
@@ -155,30 +159,25 @@ export function ownersOf(object: KubeObject): OwnerReference[] {
 }
 
 /**
- * Whether two versions of an object have the same owner references, judged by the text. False where that cannot be told
- * for certain: the word appears more than once (a template inside a spec has owner references of its own), or a bracket
- * inside a name cuts the text short.
+ * Where `"ownerReferences"` is in an object's text: `none`, or `several` where it cannot be told which is the object's own
+ * (a template inside a spec has some too). And whether a finalizer of the garbage collector may be in it.
  */
-function sameOwners(a: Buffer, b: Buffer): boolean {
-  const left = ownersText(a);
-  const right = ownersText(b);
-  if (left === undefined || right === undefined || left.compare(right) !== 0) return false;
-  try {
-    JSON.parse(left.toString('utf8'));
-    return true;
-  } catch {
-    return false;
+function scan(text: string): { owners: number | 'none' | 'several'; finalizing: boolean } {
+  let owners: number | 'none' | 'several' = 'none';
+  let finalizing = false;
+  words.lastIndex = 0;
+  for (let found = words.exec(text); found !== null; found = words.exec(text)) {
+    if (found[1] !== 'ownerReferences') finalizing = true;
+    else owners = owners === 'none' ? found.index : 'several';
   }
+  return { owners, finalizing };
 }
 
-/** `[{…}]` of the one `"ownerReferences":` in an object's text. */
-function ownersText(bytes: Buffer): Buffer | undefined {
-  const found = bytes.indexOf(needle.owners);
-  const start = found + needle.owners.length;
-  if (found < 0 || bytes.indexOf(needle.owners, start) >= 0) return undefined;
-  if (bytes[start] !== 0x3a || bytes[start + 1] !== 0x5b) return undefined;
-  const end = bytes.indexOf(0x5d, start);
-  return end < 0 ? undefined : bytes.subarray(start + 1, end + 1);
+/** The text by which the owner references of `object` are known again, where they are what stands at `start`. */
+function recognisable(object: KubeObject, text: string, start: number): string | undefined {
+  const list = `"ownerReferences":${JSON.stringify(object.metadata?.ownerReferences)}`;
+  const bytes = Buffer.from(list, 'utf8').toString('latin1');
+  return text.startsWith(bytes, start) ? bytes : undefined;
 }
 
 function view(value: Uint8Array): Buffer {
