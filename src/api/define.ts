@@ -59,11 +59,12 @@ function objectSchema(definition: Definition): JsonSchema {
   const properties: JsonSchema = {
     apiVersion: { type: 'string', description: 'Group and version of the API this object is written in.' },
     kind: { type: 'string', description: 'Kind of the object.' },
-    // The name is only spelled out where a rule is about it, so that its refusal can point there.
+    // The name is only spelled out where a rule is about it, so that its refusal can point there; its length bounds the
+    // cost Kubernetes estimates for the rule.
     metadata:
       definition.rules === undefined
         ? { type: 'object' }
-        : { type: 'object', properties: { name: { type: 'string' } } },
+        : { type: 'object', properties: { name: { type: 'string', maxLength: 253 } } },
   };
   if (definition.spec !== undefined) properties.spec = plain(definition.spec);
   if (definition.status !== undefined) {
