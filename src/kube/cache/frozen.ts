@@ -21,10 +21,11 @@ function copy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return Object.freeze(value.map(copy));
   const result: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const item = copy((value as Record<string, unknown>)[key]);
     // Assigning to `__proto__` would set the prototype instead.
-    if (key === '__proto__') Object.defineProperty(result, key, { value: copy(item), enumerable: true });
-    else result[key] = copy(item);
+    if (key === '__proto__') Object.defineProperty(result, key, { value: item, enumerable: true });
+    else result[key] = item;
   }
   return Object.freeze(result);
 }

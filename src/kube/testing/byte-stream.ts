@@ -1,6 +1,6 @@
 /** The body of a response that goes on: what is pushed is read, until it is ended, failed, aborted or left. */
 export class ByteStream implements AsyncIterable<Uint8Array> {
-  readonly #chunks: Uint8Array[] = [];
+  #chunks: Uint8Array[] = [];
   #over: { error?: unknown } | undefined;
   #wake: (() => void) | undefined;
   readonly #onOver: () => void;
@@ -33,9 +33,11 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
-        const chunk = this.#chunks.shift();
-        if (chunk !== undefined) yield chunk;
-        else if (this.#over !== undefined) {
+        const chunks = this.#chunks;
+        this.#chunks = [];
+        yield* chunks;
+        if (this.#chunks.length > 0) continue;
+        if (this.#over !== undefined) {
           if ('error' in this.#over) throw this.#over.error;
           return;
         } else {
