@@ -98,6 +98,13 @@ function compareLists(before: unknown[], after: unknown[], type: ListType): Chan
   if (leftElements === undefined || rightElements === undefined) {
     return jsonEqual(before, after) ? undefined : { written: leafNode, removed: undefined };
   }
+  if (areSameWithoutDuplicates(leftElements, rightElements)) {
+    const pairs = new ChangesBuilder();
+    leftElements.forEach((element, index) => {
+      pairs.add(element, compareValues(before[index], after[index], itemTypeOf(type)));
+    });
+    return pairs.done();
+  }
   const left = groupItems(before, leftElements);
   const right = groupItems(after, rightElements);
   const changes = new ChangesBuilder();
@@ -114,6 +121,12 @@ function commonStart(before: readonly unknown[], after: readonly unknown[], type
   while (index < length && jsonEqual(before[index], after[index]) && listElement(before[index], type) !== undefined)
     index++;
   return index;
+}
+
+function areSameWithoutDuplicates(left: readonly string[], right: readonly string[]): boolean {
+  if (left.length !== right.length) return false;
+  for (let index = 0; index < left.length; index++) if (left[index] !== right[index]) return false;
+  return new Set(left).size === left.length;
 }
 
 /** Items of one key on both sides. Duplicates are owned as one, since nobody can say which of them is whose. */

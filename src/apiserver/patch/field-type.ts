@@ -34,6 +34,8 @@ export interface ListMapType {
   readonly shape: 'listMap';
   /** Sorted. */
   readonly keys: readonly string[];
+  /** `"<key>":` for each of them, made once. */
+  readonly labels: readonly string[];
   /** Value of a key that an item leaves out. */
   readonly defaults: ReadonlyMap<string, unknown>;
   readonly item: FieldType;
@@ -67,6 +69,11 @@ export function mapOf(fields: Record<string, FieldType>, element?: FieldType): M
   return { shape: 'map', fields: new Map(entries), element };
 }
 
+function listMapOf(keys: readonly string[], defaults: ReadonlyMap<string, unknown>, item: FieldType): ListMapType {
+  const sorted = [...keys].sort();
+  return { shape: 'listMap', keys: sorted, labels: sorted.map((key) => `${JSON.stringify(key)}:`), defaults, item };
+}
+
 /** Type of the value under `key`, where undeclared keys are deduced. */
 export function typeOfKey(type: MapType, key: string): FieldType {
   return type.fields.get(key)?.type ?? type.element ?? deducedType;
@@ -87,7 +94,7 @@ function objectMeta(untrackedNames: readonly string[]): MapType {
     labels: mapOf({}, leafType),
     annotations: mapOf({}, leafType),
     finalizers: { shape: 'set' },
-    ownerReferences: { shape: 'listMap', keys: ['uid'], defaults: new Map(), item: ownerReference },
+    ownerReferences: listMapOf(['uid'], new Map(), ownerReference),
     generateName: leafType,
   });
 }
@@ -203,5 +210,5 @@ function compileList(schema: JsonSchema): FieldType {
     const property = properties[key];
     if (isObject(property) && property.default !== undefined) defaults.set(key, property.default);
   }
-  return { shape: 'listMap', keys: [...(keys as string[])].sort(), defaults, item: compileFieldType(items) };
+  return listMapOf(keys as string[], defaults, compileFieldType(items));
 }

@@ -7,17 +7,13 @@ export type ListType = ListMapType | SetType;
 export function listElement(item: unknown, type: ListType): string | undefined {
   if (type.shape === 'set') return item === null || item === undefined ? undefined : `v:${canonicalJson(item)}`;
   if (!isObject(item)) return undefined;
-  const first = type.keys[0] as string;
-  if (type.keys.length === 1) {
-    const value = keyValue(item, first, type);
-    return value === undefined ? undefined : `k:{${JSON.stringify(first)}:${canonicalJson(value)}}`;
+  let members = '';
+  for (let index = 0; index < type.keys.length; index++) {
+    const value = keyValue(item, type.keys[index] as string, type);
+    if (value === undefined) continue;
+    members += `${members === '' ? '' : ','}${type.labels[index]}${canonicalJson(value)}`;
   }
-  const members: string[] = [];
-  for (const key of type.keys) {
-    const value = keyValue(item, key, type);
-    if (value !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(value)}`);
-  }
-  return members.length === 0 ? undefined : `k:{${members.join(',')}}`;
+  return members === '' ? undefined : `k:{${members}}`;
 }
 
 function keyValue(item: JsonObject, key: string, type: ListMapType): unknown {
@@ -38,10 +34,11 @@ export function listElements(items: readonly unknown[], type: ListType): string[
 /** Items by path element, in order of first appearance. More than one under an element are duplicates. */
 export function groupItems(items: readonly unknown[], elements: readonly string[]): Map<string, unknown[]> {
   const groups = new Map<string, unknown[]>();
-  elements.forEach((element, index) => {
+  for (let index = 0; index < elements.length; index++) {
+    const element = elements[index] as string;
     const group = groups.get(element);
     if (group === undefined) groups.set(element, [items[index]]);
     else group.push(items[index]);
-  });
+  }
   return groups;
 }

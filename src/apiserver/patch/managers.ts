@@ -1,4 +1,4 @@
-import type { ManagedFieldsEntry } from '../../meta/index.ts';
+import { jsonEqual, type ManagedFieldsEntry } from '../../meta/index.ts';
 import { type FieldSet, isLeafNode, leafNode, type MutableFieldSet, parseFieldSet, unionSets } from './field-set.ts';
 import { type FieldType, leafType, typeOfKey } from './field-type.ts';
 import { isObject } from './object.ts';
@@ -136,6 +136,8 @@ export function startingEntries(
 ): readonly ManagedFieldsEntry[] {
   if (sent === undefined || sent === stored) return stored ?? [];
   if (sent.length === 0 || (sent.length === 1 && isObject(sent[0]) && Object.keys(sent[0]).length === 0)) return [];
+  // Nearly always they come back as they were read, and comparing is cheaper than decoding.
+  if (jsonEqual(sent, stored)) return stored as ManagedFieldsEntry[];
   const decoded = decodeEntries(sent);
   return decoded === undefined || decoded.length === 0 ? (stored ?? []) : decoded;
 }

@@ -31,11 +31,12 @@ export function cloneJson(value: unknown): unknown {
 
 /** JSON text with the keys of every object sorted: equal values give equal text. */
 export function canonicalJson(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
-  const members = Object.keys(value)
-    .filter((key) => value[key] !== undefined)
+  const object = value as JsonObject;
+  const members = Object.keys(object)
+    .filter((key) => object[key] !== undefined)
     .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key])}`);
   return `{${members.join(',')}}`;
 }
