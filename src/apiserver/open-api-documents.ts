@@ -10,7 +10,7 @@ export function openApiDocument(request: ApiRequest, plane: Plane, path: string)
   const resources = [...plane.served()].map((served) => served.resource);
   if (path === '/openapi/v2') {
     const form = v2Form(request);
-    const type = form === 'json' ? 'application/json' : openApiV2ProtobufType;
+    const type = form === 'json' ? 'application/json' : protobufContentType;
     return answer(request, openApiV2(resources, form), type);
   }
   if (path === '/openapi/v3') return answer(request, openApiV3Index(resources, plane.path), 'application/json');
@@ -21,10 +21,13 @@ export function openApiDocument(request: ApiRequest, plane: Plane, path: string)
   return answer(request, openApiV3({ group, version: version! }, resources), 'application/json');
 }
 
-/** The protobuf form has been named with and without a `+` in it: clients up to 1.28 want it, newer ones JSON. */
+/** As it is answered: the older name has an `@` in it, which Go's clients ask for and cannot parse. */
+const protobufContentType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+
+/** The protobuf form has been named in two ways: clients up to 1.28 want it, newer ones JSON. */
 const protobufTypes = new Set([
   openApiV2ProtobufType,
-  'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+  protobufContentType,
   'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
 ]);
 

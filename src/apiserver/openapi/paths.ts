@@ -1,3 +1,4 @@
+import { strategicMergeSupported } from '../patch/index.ts';
 import type { JsonSchema } from '../schema/schema.ts';
 import { type Described, groupVersionPath, gvkOf, schemaName } from './names.ts';
 import { metaPrefix } from './shared-schemas.ts';
@@ -29,12 +30,13 @@ export interface Path {
   operations: Operation[];
 }
 
-export const patchTypes = [
-  'application/apply-patch+yaml',
-  'application/json-patch+json',
-  'application/merge-patch+json',
-  'application/strategic-merge-patch+json',
-];
+const patchTypes = ['application/apply-patch+yaml', 'application/json-patch+json', 'application/merge-patch+json'];
+
+/** The patches a kind takes: kubectl sends a strategic merge patch wherever one is offered. */
+export function patchTypesOf(gvk: JsonSchema): string[] {
+  const strategic = strategicMergeSupported(String(gvk.group), String(gvk.kind));
+  return strategic ? [...patchTypes, 'application/strategic-merge-patch+json'] : patchTypes;
+}
 
 const query = (name: string, type: Parameter['type'], description: string): Parameter => ({
   name,

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../schema/schema.ts';
 import { cached, encodeJson, listSchema, type OpenApiDocument, withTypeMeta } from './document.ts';
 import { encodeDocument } from './gnostic.ts';
 import { type Described, gvkOf, schemaName } from './names.ts';
-import { type Operation, type Parameter, patchTypes, pathsOf } from './paths.ts';
+import { type Operation, type Parameter, patchTypesOf, pathsOf } from './paths.ts';
 import { metaPrefix, sharedSchemas } from './shared-schemas.ts';
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/definitions/${name}` });
@@ -90,7 +90,7 @@ function operationOf(operation: Operation): unknown {
     tags: [operation.tag],
     description: operation.description,
     operationId: operation.id,
-    consumes: operation.method === 'patch' ? patchTypes : ['application/json', 'application/yaml'],
+    consumes: operation.method === 'patch' ? patchTypesOf(operation.gvk) : ['application/json', 'application/yaml'],
     produces: ['application/json', 'application/yaml'],
     schemes: ['https'],
     parameters: [...body, ...operation.parameters.map(parameterOf)],

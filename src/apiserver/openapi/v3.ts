@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../schema/schema.ts';
 import { cached, encodeJson, listSchema, type OpenApiDocument, withTypeMeta } from './document.ts';
 import { type Described, groupVersionPath, gvkOf, schemaName } from './names.ts';
-import { type Operation, type Parameter, patchTypes, pathsOf } from './paths.ts';
+import { type Operation, type Parameter, patchTypesOf, pathsOf } from './paths.ts';
 import { metaPrefix, sharedSchemas } from './shared-schemas.ts';
 
 // A reference stands in allOf, because beside a bare $ref nothing else (a description) may stand in OpenAPI 3.0.
@@ -79,7 +79,7 @@ function parameterOf(parameter: Parameter): unknown {
 
 function operationOf(operation: Operation): unknown {
   const media = { schema: plainRef(operation.response) };
-  const request = operation.method === 'patch' ? patchTypes : ['*/*'];
+  const request = operation.method === 'patch' ? patchTypesOf(operation.gvk) : ['*/*'];
   return {
     tags: [operation.tag],
     description: operation.description,
