@@ -44,7 +44,7 @@ function sizeOf(value: unknown): number {
   return 1;
 }
 
-/** cel-js's nodes as they are after type checking (version 8.0.0, pinned; budget.test.ts fails if this moves). */
+/** cel-js's nodes as they are after type checking (version 8.0.0, pinned; cel.test.ts fails if this moves). */
 interface CheckedNode {
   readonly op: string;
   readonly args: unknown;
