@@ -46,6 +46,9 @@ const schema = `
   INSERT OR IGNORE INTO store_meta VALUES ('schema', ${schemaVersion});
 `;
 
+const layout = 'PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL;';
+const identity = `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion};`;
+
 export interface OpenedDatabase {
   database: DatabaseSync;
   close(): void;
@@ -58,7 +61,7 @@ export interface OpenedDatabase {
 export function openDatabase(file: string): OpenedDatabase {
   if (file === ':memory:') {
     const database = new DatabaseSync(file);
-    database.exec(schema);
+    database.exec(`${layout} ${identity} ${schema}`);
     return { database, close: () => database.close() };
   }
   checkPlace(file);
@@ -163,11 +166,11 @@ function inUse(file: string): StorageOpenError {
 }
 
 function prepare(database: DatabaseSync, file: string): void {
-  const identity = pragma(database, 'application_id');
+  const application = pragma(database, 'application_id');
   const version = pragma(database, 'user_version');
   const tables = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()!.tables as number;
-  const empty = identity === 0 && version === 0 && tables === 0;
-  if (!empty && identity !== applicationId) {
+  const empty = application === 0 && version === 0 && tables === 0;
+  if (!empty && application !== applicationId) {
     throw new StorageOpenError(`${file} is a database of another program: choose another data folder`);
   }
   if (version > schemaVersion) {
@@ -185,8 +188,7 @@ function prepare(database: DatabaseSync, file: string): void {
   }
   // Layout and identity have to be there before the first page is written to the write-ahead log.
   if (empty) {
-    database.exec(`PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL;
-      BEGIN IMMEDIATE; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`);
+    database.exec(`${layout} BEGIN IMMEDIATE; ${identity} COMMIT`);
   }
   const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
   if (mode !== 'wal') {

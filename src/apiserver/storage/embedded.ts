@@ -3,9 +3,9 @@ import { ApiError } from '../../meta/index.ts';
 import { Collection } from './collection.ts';
 import { StorageClosed } from './errors.ts';
 import { History, type HistoryLimits } from './history.ts';
-import { checkKey, checkRow, collectionOf, nameOf } from './key.ts';
+import { checkKey, checkRow, collectionOf, nameOf, wholeKey } from './key.ts';
 import { type Page, pageNow, pageThen } from './listing.ts';
-import type { BatchOutcome, EngineHost, Loaded, Operation, Outcome, Row } from './protocol.ts';
+import type { BatchOutcome, CommittedRow, EngineHost, Loaded, Operation, Outcome, Row } from './protocol.ts';
 import {
   type Commit,
   type CommitResult,
@@ -46,6 +46,14 @@ interface Job {
   reject(error: Error): void;
 }
 
+/** Tells of one row that has become visible. */
+type Show = (
+  collection: Collection,
+  deleted: boolean,
+  record: StoredRecord,
+  previous: { revision: number; value: Uint8Array } | undefined,
+) => void;
+
 /** Idle turns between two batches that only tidy up. */
 const tidyAfterMilliseconds = 10;
 
@@ -69,6 +77,8 @@ export class EmbeddedStorage implements Storage {
   #queue: Job[] = [];
   #queueSeen = 0;
   #inFlight: Job[][] = [];
+  /** How to end the reads on their way, should the engine fail. */
+  readonly #reads = new Set<(error: Error) => void>();
   #flushScheduled = false;
   #tidying = false;
   #outcomesSeen = 0;
@@ -145,7 +155,10 @@ export class EmbeddedStorage implements Storage {
       if (options?.newest && (this.#queue.length > 0 || this.#inFlight.length > 0)) {
         return this.#enqueue({ kind: 'get', key }, [], false) as Promise<StoredRecord | undefined>;
       }
-      return new Promise((resolve) => this.#host.get(key, resolve));
+      return this.#read(
+        (done) => this.#host.get(key, done),
+        (record: StoredRecord | undefined) => record,
+      );
     } catch (error) {
       return Promise.reject(error);
     }
@@ -158,6 +171,7 @@ export class EmbeddedStorage implements Storage {
       this.#checkOpen();
       return listUncached(query, {
         host: this.#host,
+        read: (ask, use) => this.#read(ask, use),
         visible: () => this.#visible,
         since: (revision) => {
           this.#checkReach(query.plane, revision);
@@ -240,6 +254,8 @@ export class EmbeddedStorage implements Storage {
     this.#queue = [];
     this.#options.onFatal(error);
     for (const job of lost) job.reject(this.#closedError());
+    for (const reject of this.#reads) reject(this.#closedError());
+    this.#reads.clear();
     this.#whenIdle?.();
   }
 
@@ -340,6 +356,21 @@ export class EmbeddedStorage implements Storage {
     });
   }
 
+  /** A read of the engine; `use` sees the answer in the turn it arrives in. */
+  #read<T, R>(ask: (done: (answer: T) => void) => void, use: (answer: T) => R): Promise<R> {
+    return new Promise((resolve, reject) => {
+      this.#reads.add(reject);
+      ask((answer) => {
+        this.#reads.delete(reject);
+        try {
+          resolve(use(answer));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+  }
+
   #scheduleFlush(): void {
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
@@ -399,12 +430,7 @@ export class EmbeddedStorage implements Storage {
       return () => job.resolve(outcome.kind === 'got' ? outcome.record : undefined);
     }
     const { revision } = operation;
-    const show = (
-      collection: Collection,
-      deleted: boolean,
-      record: StoredRecord,
-      previous: { revision: number; value: Uint8Array } | undefined,
-    ) => {
+    const show: Show = (collection, deleted, record, previous) => {
       const event = this.#remember(collection, deleted, record, previous);
       events.push(event);
       for (const watcher of collection.watchers) if (watcher.offer(event)) touched.add(watcher);
@@ -416,17 +442,7 @@ export class EmbeddedStorage implements Storage {
           this.#finishDrop(operation.plane, revision);
           return () => job.resolve(undefined);
         }
-        for (const { row, collection, record } of job.rows) {
-          if (!collection.cached) continue;
-          const name = nameOf(row.key);
-          collection.settle(name, revision);
-          const previous = collection.apply(name, record);
-          if (row.deleted && previous === undefined) continue;
-          show(collection, row.deleted, record ?? { key: row.key, revision, value: row.value }, previous);
-        }
-        for (const { key, deleted, value, previous } of outcome.rows ?? []) {
-          show(this.#collection(key), deleted, { key, revision, value }, previous);
-        }
+        this.#showRows(job, revision, outcome.rows ?? [], show);
         return () => job.resolve({ revision });
       case 'called':
         this.#visible = revision;
@@ -446,6 +462,26 @@ export class EmbeddedStorage implements Storage {
         return () => job.reject(thrownBy(outcome));
       case 'got':
         throw new Error('the engine answered a read where a commit was asked for');
+    }
+  }
+
+  /** Rows of a commit in their order; of those that are not cached, `told` has what the engine found, in the same order. */
+  #showRows(job: Job, revision: number, told: readonly CommittedRow[], show: Show): void {
+    let next = 0;
+    for (const { row, collection, record } of job.rows) {
+      const name = nameOf(row.key);
+      const shown = record ?? { key: row.key, revision, value: row.value };
+      if (collection.cached) {
+        collection.settle(name, revision);
+        const previous = collection.apply(name, record);
+        if (!row.deleted || previous !== undefined) show(collection, row.deleted, shown, previous);
+        continue;
+      }
+      // A deletion of what was not there is not told of.
+      const committed = told[next];
+      if (committed === undefined || wholeKey(committed.key) !== wholeKey(row.key)) continue;
+      next += 1;
+      show(collection, row.deleted, shown, committed.previous);
     }
   }
 

@@ -41,7 +41,7 @@ export interface Batch {
 }
 
 export type Outcome =
-  /** `rows` only of resources that are not cached in front. */
+  /** `rows` only of resources that are not cached in front; their values may be left out, who committed them has them. */
   | { kind: 'committed'; rows?: CommittedRow[] }
   | { kind: 'refused'; key: StorageKey; actual: number | 'absent' }
   | { kind: 'called'; rows: CommittedRow[]; result: unknown }

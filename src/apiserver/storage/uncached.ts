@@ -10,6 +10,8 @@ const remembered = 1000;
 
 export interface UncachedContext {
   host: EngineHost;
+  /** Asks the host; `use` is called in the turn the answer arrives in, when `visible` and `since` fit it. */
+  read: <T, R>(ask: (done: (answer: T) => void) => void, use: (answer: T) => R) => Promise<R>;
   /** Revision of the newest visible commit. */
   visible: () => number;
   /** What has changed in this collection since a revision; throws `RevisionCompacted`. */
@@ -35,10 +37,10 @@ async function pages(query: ListQuery, context: UncachedContext, part: number): 
   let { revision, after } = query;
   for (;;) {
     const wanted = Math.min(limit - records.length, part);
-    const { found, more, at } = await readPart(query, after, wanted, revision, context);
+    const { records: found, last, more, at } = await readPart(query, after, wanted, revision, context);
     revision = at;
-    after = found.last ?? after;
-    records.push(...found.records);
+    after = last ?? after;
+    for (const record of found) records.push(record);
     if (records.length > limit || (more && records.length === limit) || !more) {
       const beyond = more || records.length > limit;
       if (records.length > limit) records.length = limit;
@@ -48,6 +50,14 @@ async function pages(query: ListQuery, context: UncachedContext, part: number): 
   }
 }
 
+interface Part {
+  records: StoredRecord[];
+  /** Where the database stopped reading. */
+  last?: { namespace: string; name: string };
+  more: boolean;
+  at: number;
+}
+
 /** One part, as it was at `revision`, or is now, which is then the revision of what follows. */
 function readPart(
   query: ListQuery,
@@ -55,34 +65,22 @@ function readPart(
   limit: number,
   revision: number | undefined,
   context: UncachedContext,
-): Promise<{
-  found: { records: StoredRecord[]; last?: { namespace: string; name: string } };
-  more: boolean;
-  at: number;
-}> {
+): Promise<Part> {
   const range = rangeQuery(query, after);
-  return new Promise((resolve, reject) => {
-    const merged = ({ records, more }: Range) => {
+  return context.read(
+    (done) => context.host.range({ ...range, limit }, done),
+    ({ records, more }: Range) => {
       const at = revision ?? context.visible();
       const last = records.at(-1)?.key;
-      const result = (all: StoredRecord[]) =>
-        resolve({ found: { records: all, ...(last === undefined ? {} : { last }) }, more, at });
-      if (at === context.visible()) return result(records);
-      const changed = context.since(at);
-      if (changed.size === 0) return result(records);
+      const part = (all: StoredRecord[]) => ({ records: all, more, at, ...(last === undefined ? {} : { last }) });
+      const changed = at === context.visible() ? undefined : context.since(at);
+      if (changed === undefined || changed.size === 0) return part(records);
       const { from, to } = rangeOf(range);
       const bound = more && last !== undefined ? `${nameOf(last)}\0` : to;
       const unchanged = records.filter((record) => !changed.has(nameOf(record.key)));
-      result(merge(unchanged, pastRecords(changed, from, bound)));
-    };
-    context.host.range({ ...range, limit }, (answer) => {
-      try {
-        merged(answer);
-      } catch (error) {
-        reject(error);
-      }
-    });
-  });
+      return part(merge(unchanged, pastRecords(changed, from, bound)));
+    },
+  );
 }
 
 async function countAfter(
@@ -113,22 +111,19 @@ function count(
   context: UncachedContext,
 ): Promise<number> {
   const range = rangeQuery(query, after);
-  return new Promise((resolve, reject) => {
-    context.host.count(range, (now) => {
-      try {
-        if (revision === context.visible()) return resolve(now);
-        const { from, to } = rangeOf(range);
-        let then = now;
-        for (const [name, past] of context.since(revision)) {
-          if (name < from || (to !== undefined && name >= to)) continue;
-          then += (past.then === undefined ? 0 : 1) - (past.existsNow ? 1 : 0);
-        }
-        resolve(then);
-      } catch (error) {
-        reject(error);
+  return context.read(
+    (done) => context.host.count(range, done),
+    (now: number) => {
+      if (revision === context.visible()) return now;
+      const { from, to } = rangeOf(range);
+      let then = now;
+      for (const [name, past] of context.since(revision)) {
+        if (name < from || (to !== undefined && name >= to)) continue;
+        then += (past.then === undefined ? 0 : 1) - (past.existsNow ? 1 : 0);
       }
-    });
-  });
+      return then;
+    },
+  );
 }
 
 function rangeQuery({ plane, resource, namespace }: ListQuery, after: ListQuery['after']): RangeQuery {

@@ -112,6 +112,7 @@ export function unpack({ operations, bytes, seen, horizon }: PackedBatch): Batch
   return { operations: unpacked, seen, horizon };
 }
 
+const none = new Uint8Array(0);
 const plain: Outcome = { kind: 'committed' };
 
 /** Nearly every outcome says only that the commit is durable: a number says it as well. */
@@ -119,8 +120,8 @@ export function packOutcomes({ outcomes, garbage }: BatchOutcome): Extract<Answe
   const packed = outcomes.map((outcome) => {
     if (outcome.kind !== 'committed') return outcome;
     if (outcome.rows === undefined) return 0;
-    // The values are views of the batch's buffer, all of which would be cloned with each.
-    return { ...outcome, rows: outcome.rows.map((row) => ({ ...row, value: row.value.slice() })) };
+    // The caller has the values; these are views of the batch's buffer, all of which would be cloned with each.
+    return { ...outcome, rows: outcome.rows.map((row) => ({ ...row, value: none })) };
   });
   return { kind: 'ran', outcomes: packed, garbage };
 }
