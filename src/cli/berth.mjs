@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+// Plain JavaScript on purpose: it must be able to speak on a Node that cannot run the rest.
+import { enableCompileCache } from 'node:module';
+
+const needed = 26;
+const found = Number.parseInt(process.versions.node, 10);
+if (found < needed) {
+  process.stderr.write(
+    `berth needs Node ${needed} and found ${process.versions.node}: run it through npm (npm start, npm run …), which uses the one "npm ci" installed, or install Node ${needed}\n`,
+  );
+  process.exit(2);
+}
+enableCompileCache();
+const { main } = await import('./main.ts');
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import {
+  type Authenticator,
+  type Authority,
+  adminIdentity,
+  CertificateAuthenticator,
+  ensureAuthority,
+  inMemoryAuthority,
+  type KubeconfigContext,
+  projectIdentity,
+  TokenAuthenticator,
+  TokenStore,
+  unionAuthenticator,
+  writeKubeconfig,
+} from '../apiserver/index.ts';
+import type { Clock, Random } from '../kube/index.ts';
+import { contextName, type PlaneRef } from './planes.ts';
+
+/** Certificates and tokens of the platform, and the kubeconfig that carries them. */
+export class Access {
+  readonly authority: Authority;
+  readonly authenticator: Authenticator;
+  readonly #tokens: TokenStore;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(authority: Authority, tokens: TokenStore, clock: Clock) {
+    this.authority = authority;
+    this.#tokens = tokens;
+    this.authenticator = unionAuthenticator([
+      new TokenAuthenticator(tokens),
+      new CertificateAuthenticator(() => clock.now()),
+    ]);
+  }
+
+  /** Kept in `folder`, made where there is none; in memory only where it is undefined. */
+  static async open(folder: string | undefined, host: string, clock: Clock, random: Random): Promise<Access> {
+    const options = { hosts: [host], clock, random };
+    if (folder === undefined) return new Access(await inMemoryAuthority(options), TokenStore.inMemory(random), clock);
+    const secrets = join(folder, 'secrets');
+    return new Access(await ensureAuthority(secrets, options), await TokenStore.open(secrets, random), clock);
+  }
+
+  /**
+   * Writes the kubeconfig with a context for every plane. Operators' planes carry the administrator's token, a project's
+   * that of its own user, who reaches nothing else. Answers the names of the contexts.
+   */
+  async writeKubeconfig(file: string, server: string, planes: readonly PlaneRef[], current: string): Promise<string[]> {
+    const admin = await this.#tokens.ensure('admin', adminIdentity);
+    const contexts: KubeconfigContext[] = [];
+    for (const plane of planes) {
+      const token =
+        plane.role === 'project' ? await this.#tokens.ensure(contextName(plane), projectIdentity(plane.name)) : admin;
+      contexts.push({ name: contextName(plane), path: plane.path, credential: { token } });
+    }
+    const caCertificate = this.authority.caCertificate;
+    const named = contexts.some((context) => context.name === current) ? current : (contexts[0]?.name ?? current);
+    const write = this.#writing.then(() => writeKubeconfig({ file, server, caCertificate, contexts, current: named }));
+    // A failed write is told to whoever asked for it, and stands in no later one's way.
+    this.#writing = write.catch(() => {});
+    await write;
+    return contexts.map((context) => context.name);
+  }
+
+  /** Makes the token of a project that is gone nobody's. */
+  async revokeProject(plane: PlaneRef): Promise<void> {
+    await this.#tokens.revoke(contextName(plane));
+  }
+}

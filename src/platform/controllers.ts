@@ -1,0 +1,66 @@
+import {
+  NetworkContext,
+  networkingAnnotations,
+  networkingLabels,
+  ServingLocation,
+  Subnet,
+  topologyKeys,
+  WorkloadDeployment,
+} from '../api/index.ts';
+import {
+  type ComputeDeps,
+  computeCellControllers,
+  computeHubControllers,
+  computeProjectControllers,
+  instancePublication,
+} from '../compute/index.ts';
+import { carryDown, carryNamespaces, carryUp } from '../federation/index.ts';
+import type { Controller } from '../kube/index.ts';
+import {
+  interfacePublication,
+  type NetworkDeps,
+  networkCellControllers,
+  networkHubControllers,
+  networkProjectControllers,
+} from '../network/index.ts';
+import { type SimulatedProviderDeps, simulatedProvider } from '../node/index.ts';
+
+export interface ControllerDeps {
+  compute: ComputeDeps;
+  network: NetworkDeps;
+  provider: SimulatedProviderDeps;
+}
+
+/** What a cell's agent carries. Order is of no consequence: every kind waits for what it needs. */
+function federationControllers(hub: string, networking: boolean): Controller[] {
+  const options = { hub };
+  const byLocation = { label: topologyKeys.location };
+  const networkByLocation = { label: networkingLabels.location };
+  const always = [
+    carryNamespaces(options),
+    carryDown({ type: ServingLocation, selectedBy: 'name', drains: false }, options),
+    carryDown({ type: WorkloadDeployment, selectedBy: byLocation, drains: true }, options),
+    carryUp(instancePublication, options),
+  ];
+  if (!networking) return always;
+  return [
+    ...always,
+    carryDown({ type: NetworkContext, selectedBy: networkByLocation, drains: false }, options),
+    carryDown({ type: Subnet, selectedBy: networkByLocation, drains: false }, options),
+    carryUp({ ...interfacePublication, requests: [networkingAnnotations.returnRequested] }, options),
+  ];
+}
+
+/** Every controller of the embedded platform. */
+export function controllersOf({ compute, network, provider }: ControllerDeps): Controller[] {
+  return [
+    ...federationControllers(compute.hub, compute.networkingIntegration),
+    ...computeProjectControllers(compute),
+    ...computeHubControllers(compute),
+    ...computeCellControllers(compute),
+    ...networkProjectControllers(network),
+    ...networkHubControllers(network),
+    ...networkCellControllers(network),
+    simulatedProvider(provider),
+  ];
+}

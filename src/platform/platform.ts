@@ -1,0 +1,356 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Project } from '../api/index.ts';
+import {
+  ApiServer,
+  Lifecycle,
+  openStorage,
+  RbacAuthorizer,
+  refuseEscalation,
+  reviewKinds,
+  type Storage,
+  StorageOpenError,
+  serviceAccountIdentity,
+} from '../apiserver/index.ts';
+import { createIpam, proceduresUrl, seedClasses, seedPools, seedRanges } from '../ipam/index.ts';
+import {
+  type Client,
+  type Clock,
+  createClient,
+  createManager,
+  type Random,
+  systemClock,
+  systemRandom,
+} from '../kube/index.ts';
+import { apiVersionOf, isApiError, isConditionTrue } from '../meta/index.ts';
+import { Access } from './access.ts';
+import type { CellSpec } from './cells.ts';
+import type { PlatformConfig } from './config.ts';
+import { controllersOf } from './controllers.ts';
+import { ensureLocations } from './locations.ts';
+import { PlaneHost } from './plane-host.ts';
+import { cellPlane, contextName, hubPlane, type PlaneRef, projectPlane, rootPlane } from './planes.ts';
+import { projectController } from './project/controller.ts';
+import { Recorders } from './recorders.ts';
+
+export interface PlatformOptions {
+  /** Holds everything; created where it is not there. Undefined: nothing is kept. */
+  folder: string | undefined;
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  /** Cells and projects to have, besides those there are. */
+  cells: readonly CellSpec[];
+  projects: readonly string[];
+  config: PlatformConfig;
+  log: Logger;
+  /** Told what has been done, while it is done. */
+  progress?: (what: string, detail: string) => void;
+  /** The store failed: nothing more can be acknowledged. */
+  onFatal: (error: Error) => void;
+  clock?: Clock;
+  random?: Random;
+}
+
+export interface Platform {
+  /** `https://127.0.0.1:7443`. */
+  url: string;
+  /** Path of the kubeconfig. */
+  kubeconfig: string;
+  /** Names of its contexts. */
+  contexts: readonly string[];
+  /** What the authorizer has seen used, and what was granted: see the access test. */
+  authorizer: RbacAuthorizer;
+  /** Stops controllers, then the server, then the store: in that order nothing is lost. */
+  stop(): Promise<void>;
+}
+
+/** The platform cannot be started as asked: one sentence that says why and what to do. */
+export class StartError extends Error {}
+
+/** How long the first projects may take to be served. */
+const projectsMilliseconds = 30_000;
+
+/**
+ * Starts the embedded platform: every plane, every controller, one port.
+ * @throws {StorageOpenError | StartError} with one sentence; nothing of what is there is changed then.
+ */
+export async function startPlatform(options: PlatformOptions): Promise<Platform> {
+  const { clock = systemClock, random = systemRandom } = options;
+  const undo: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    return await start({ ...options, clock, random }, undo, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Undo = (() => Promise<void>)[];
+
+async function start(
+  options: PlatformOptions & { clock: Clock; random: Random },
+  undo: Undo,
+  stop: () => Promise<void>,
+): Promise<Platform> {
+  const { clock, random, log, config } = options;
+  const progress = options.progress ?? (() => {});
+  if (config.dataPlane === 'fabric') {
+    throw new StartError('dataPlane fabric is not served by this version: set dataPlane to none');
+  }
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+
+  const storage = await openStore(options);
+  undo.push(() => storage.close());
+  progress('storage', options.folder === undefined ? 'in memory' : join(options.folder, storeFile));
+
+  const access = await Access.open(options.folder, options.host, clock, random);
+  const authorizer = new RbacAuthorizer(storage);
+  undo.push(async () => authorizer.close());
+  const ipam = createIpam({ storage, clock, log, metrics, defaultRestSeconds: config.restSeconds });
+  const server = new ApiServer({
+    storage,
+    clock,
+    random,
+    log,
+    metrics,
+    authorizer,
+    authenticator: access.authenticator,
+    reviews: reviewKinds(authorizer),
+    admission: (write) => refuseEscalation(authorizer, write),
+  });
+  undo.push(() => server.close());
+  const ready = { done: false };
+  server.addReadyCheck({ name: 'planes', ready: () => ready.done });
+  const { certificate: cert, key } = access.authority.serving;
+  const port = await listen(server, options, { cert, key, clientCa: access.authority.caCertificate });
+  const url = `https://${options.host}:${port}`;
+
+  const lifecycle = new Lifecycle({
+    storage,
+    clock,
+    random,
+    onError: (err, what) => log.warn({ err, what }, 'tried again'),
+  });
+  undo.push(() => lifecycle.stop());
+  const manager = createManager({
+    clock,
+    random,
+    log,
+    metrics,
+    connect: (plane, identity) => ({
+      transport: server.transport(serviceAccountIdentity(identity)),
+      basePath: pathOf(plane),
+    }),
+  });
+  undo.push(() => manager.stop());
+
+  const kubeconfig = await kubeconfigFile(options.folder, undo);
+  const planes: PlaneRef[] = [];
+  let cells: CellSpec[] = [];
+  const writeContexts = () => access.writeKubeconfig(kubeconfig, url, planes, 'project-alpha');
+  const recorders = new Recorders(clock, random, (err) => log.warn({ err }, 'an event was not written'));
+  const controllers = [
+    ...controllersOf({
+      compute: {
+        clock,
+        hub: hubPlane.id,
+        networkingIntegration: config.featureGates.NetworkingIntegration,
+        dataPlane: config.dataPlane,
+      },
+      network: {
+        clock,
+        random,
+        log,
+        hub: hubPlane.id,
+        recorder: (plane, controller) => recorders.of(plane, controller),
+        projectClient: clientsOfProjects(server, clock),
+        ipamClasses: config.ipam.classes,
+        quietPeriodMilliseconds: config.quietPeriodSeconds * 1000,
+        dataPlane: config.dataPlane,
+      },
+      provider: { clock, recorder: (plane) => recorders.of(plane, 'simulated-provider') },
+    }),
+    projectController({
+      clock,
+      cells: () => cells,
+      seeds: (ranges) => ({ classes: seedClasses(), pools: seedPools(seedRanges(ranges)) }),
+      async open(project) {
+        const plane = projectPlane(project);
+        await host.open(plane);
+        if (!planes.some((each) => each.id === plane.id)) {
+          planes.push(plane);
+          if (ready.done) await writeContexts();
+        }
+      },
+      async drop(project) {
+        const plane = projectPlane(project);
+        await host.drop(project);
+        const index = planes.findIndex((each) => each.id === plane.id);
+        if (index >= 0) planes.splice(index, 1);
+        await access.revokeProject(plane);
+        await writeContexts();
+      },
+    }),
+  ];
+  for (const controller of controllers) manager.add(controller);
+  const host = new PlaneHost({ server, authorizer, lifecycle, manager, ipam, controllers, clock });
+
+  ipam.start();
+  undo.push(() => ipam.stop());
+  await Promise.all([host.open(rootPlane), host.open(hubPlane)]);
+  planes.push(rootPlane, hubPlane);
+  cells = await ensureLocations(host.admin(hubPlane), options.cells);
+  await Promise.all(cells.map((cell) => host.open(cellPlane(cell.location))));
+  planes.push(...cells.map((cell) => cellPlane(cell.location)));
+  progress('planes', `root, hub, ${cells.map((cell) => contextName(cellPlane(cell.location))).join(', ')}`);
+
+  const projects = await ensureProjects(host.admin(rootPlane), options.projects);
+  manager.start();
+  progress('controllers', `${controllers.length} at work`);
+  await projectsReady(host.admin(rootPlane), projects, (id) => planes.some((plane) => plane.id === id), clock);
+  planes.sort(byContext);
+  progress('projects', projects.join(', '));
+  ready.done = true;
+  const contexts = await writeContexts();
+  return { url, kubeconfig, contexts, authorizer, stop };
+}
+
+const storeFile = 'berth.db';
+
+/** In the order a person reads them: operators' planes, cells, projects. */
+function byContext(a: PlaneRef, b: PlaneRef): number {
+  const roles = ['root', 'hub', 'cell', 'project'];
+  return roles.indexOf(a.role) - roles.indexOf(b.role) || (a.name < b.name ? -1 : 1);
+}
+
+async function openStore(options: PlatformOptions & { clock: Clock }): Promise<Storage> {
+  const { folder, clock, log, onFatal } = options;
+  if (folder !== undefined) {
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+      throw new StartError(`the data folder ${folder} cannot be made (${reason}): choose another with --data-dir`);
+    }
+  }
+  return openStorage({
+    file: folder === undefined ? ':memory:' : join(folder, storeFile),
+    clock,
+    log: (level, message, data) => log[level](data ?? {}, message),
+    procedures: [proceduresUrl],
+    // IPAM's objects are as many as addresses: they are read from the database, and memory does not grow with them.
+    uncached: (resource) => resource.startsWith('ipam.miloapis.com/'),
+    onFatal,
+  });
+}
+
+async function listen(
+  server: ApiServer,
+  { host, port }: PlatformOptions,
+  tls: { cert: string; key: string; clientCa: string },
+): Promise<number> {
+  try {
+    return (await server.listen({ host, port, tls })).port;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new StartError(`port ${port} on ${host} is taken: stop what uses it, or choose another with --port`);
+    }
+    if (code === 'EACCES') throw new StartError(`port ${port} may not be used: choose one above 1023 with --port`);
+    throw new StartError(`port ${port} on ${host} cannot be listened on: ${message}`);
+  }
+}
+
+async function kubeconfigFile(folder: string | undefined, undo: Undo): Promise<string> {
+  if (folder !== undefined) return join(folder, 'kubeconfig');
+  const made = await mkdtemp(join(tmpdir(), 'berth-'));
+  undo.unshift(() => rm(made, { recursive: true, force: true }));
+  return join(made, 'kubeconfig');
+}
+
+function pathOf(plane: { role: PlaneRef['role']; name: string }): string {
+  switch (plane.role) {
+    case 'root':
+      return rootPlane.path;
+    case 'hub':
+      return hubPlane.path;
+    case 'cell':
+      return cellPlane(plane.name).path;
+    case 'project':
+      return projectPlane(plane.name).path;
+  }
+}
+
+/** IPAM of a project, for a cell's controllers: by the project's path alone, under the controller's own identity. */
+function clientsOfProjects(server: ApiServer, clock: Clock): (controller: string, project: string) => Client {
+  const made = new Map<string, Client>();
+  return (controller, project) => {
+    const key = `${controller}\0${project}`;
+    const held = made.get(key);
+    if (held !== undefined) return held;
+    const client = createClient({
+      transport: server.transport(serviceAccountIdentity(controller)),
+      basePath: projectPlane(project).path,
+      clock,
+      userAgent: `berth/${controller}`,
+      defaultFieldManager: controller,
+    });
+    made.set(key, client);
+    return client;
+  };
+}
+
+/** Projects there were, and those asked for now. */
+async function ensureProjects(root: Client, asked: readonly string[]): Promise<string[]> {
+  const there = (await root.list(Project)).items.map((project) => project.metadata.name);
+  for (const name of asked) {
+    if (there.includes(name)) continue;
+    try {
+      await root.create(Project, {
+        apiVersion: apiVersionOf(Project),
+        kind: Project.kind,
+        metadata: { name },
+        spec: {},
+      });
+    } catch (error) {
+      if (!isApiError(error, 'AlreadyExists')) throw error;
+    }
+  }
+  return [...new Set([...there, ...asked])].sort();
+}
+
+/** Waits until every project that is not being deleted is served. */
+async function projectsReady(
+  root: Client,
+  projects: readonly string[],
+  isOpen: (plane: string) => boolean,
+  clock: Clock,
+): Promise<void> {
+  const deadline = clock.monotonic() + projectsMilliseconds;
+  for (;;) {
+    const { items } = await root.list(Project);
+    const waiting = items.filter(
+      ({ metadata, status }) =>
+        metadata.deletionTimestamp === undefined &&
+        projects.includes(metadata.name) &&
+        // What an earlier run said of it is not enough: its plane must be served by this one.
+        !(isOpen(projectPlane(metadata.name).id) && isConditionTrue(status?.conditions, 'Ready')),
+    );
+    if (waiting.length === 0) return;
+    if (clock.monotonic() > deadline) {
+      const names = waiting.map((project) => project.metadata.name).join(', ');
+      throw new StartError(`projects ${names} did not come up within ${projectsMilliseconds / 1000} s: see the log`);
+    }
+    await clock.sleep(10);
+  }
+}
+
+export { StorageOpenError };

@@ -1,0 +1,64 @@
+import { controllerRoles, defaultRoles } from '../apiserver/index.ts';
+import type { Client, Controller, ObjectKey } from '../kube/index.ts';
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  isApiError,
+  jsonEqual,
+  type KubeObject,
+  type ResourceType,
+} from '../meta/index.ts';
+import type { PlaneRef } from './planes.ts';
+
+/** On roles the platform wrote: only those are ever removed by it. */
+const managedBy = { 'app.kubernetes.io/managed-by': 'berth' };
+
+/**
+ * Writes into a plane the roles of its controllers and the defaults of every plane, as today's rules have them. What
+ * is as it should be is not written; roles of controllers that no longer exist are removed.
+ */
+export async function installRoles(client: Client, plane: PlaneRef, controllers: readonly Controller[]): Promise<void> {
+  const own = controllerRoles(controllers, plane.role);
+  const defaults = defaultRoles(plane.role, plane.name);
+  await install(client, ClusterRole, [...own.clusterRoles, ...defaults.clusterRoles], (role) => role.rules);
+  await install(
+    client,
+    ClusterRoleBinding,
+    [...own.clusterRoleBindings, ...defaults.clusterRoleBindings],
+    (binding) => [binding.roleRef, binding.subjects],
+  );
+}
+
+async function install<T extends KubeObject>(
+  client: Client,
+  type: ResourceType<T>,
+  wanted: readonly T[],
+  content: (object: T) => unknown,
+): Promise<void> {
+  const { items } = await client.list(type);
+  const there = new Map(items.map((object) => [object.metadata.name, object]));
+  const marked = (object: T): T => ({ ...object, metadata: { ...object.metadata, labels: managedBy } });
+  await Promise.all(
+    wanted.map(async (object) => {
+      const held = there.get(object.metadata.name);
+      if (held === undefined) await client.create(type, marked(object));
+      else if (!jsonEqual(content(held), content(object))) {
+        const metadata = { ...held.metadata, labels: { ...held.metadata.labels, ...managedBy } };
+        await client.update(type, { ...object, metadata });
+      }
+    }),
+  );
+  const names = new Set(wanted.map((object) => object.metadata.name));
+  for (const { metadata } of items) {
+    const ours = metadata.labels?.['app.kubernetes.io/managed-by'] === 'berth';
+    if (ours && !names.has(metadata.name)) await remove(client, type, { namespace: '', name: metadata.name });
+  }
+}
+
+async function remove(client: Client, type: ResourceType, key: ObjectKey): Promise<void> {
+  try {
+    await client.delete(type, key);
+  } catch (error) {
+    if (!isApiError(error, 'NotFound')) throw error;
+  }
+}
