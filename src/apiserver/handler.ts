@@ -9,6 +9,7 @@ import { bodyFormat, booleanParameter, negotiateOutput } from './http/negotiate.
 import { parseResourcePath, type ResourcePath, splitPlanePath } from './http/path.ts';
 import type { ServerMetrics } from './metrics.ts';
 import type { Plane } from './plane.ts';
+import { acceptProtobuf } from './protobuf/request.ts';
 import type { Call, ServerContext } from './registry/call.ts';
 import { create } from './registry/create.ts';
 import { remove, removeCollection } from './registry/delete.ts';
@@ -46,7 +47,7 @@ export class Handler {
   /** Never rejects: what goes wrong is a Status. */
   async handle(request: ApiRequest): Promise<ApiResponse> {
     try {
-      return await this.#route(request);
+      return await this.#route(acceptProtobuf(request));
     } catch (error) {
       if (error instanceof ApiError) return failure(error);
       this.#options.log.error({ err: error, method: request.method, path: request.path }, 'request failed');
