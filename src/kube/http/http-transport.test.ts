@@ -82,6 +82,19 @@ describe('httpTransport', () => {
     await expect(nobody.request({ method: 'GET', path: '/' })).rejects.toThrow('ECONNREFUSED');
   });
 
+  it('repeats a read whose connection was closed, and never a write', async () => {
+    const seen: string[] = [];
+    const { url } = await serve((request, response) => {
+      seen.push(`${request.method} ${request.url}`);
+      if (seen.length % 2 === 1) request.socket.destroy();
+      else response.end('{}');
+    });
+    const transport = connect({ server: url });
+    expect((await transport.request({ method: 'GET', path: '/read' })).status).toBe(200);
+    await expect(transport.request({ method: 'POST', path: '/write', body: '{}' })).rejects.toThrow();
+    expect(seen).toEqual(['GET /read', 'GET /read', 'POST /write']);
+  });
+
   it('refuses what is no server, and half a client certificate', () => {
     for (const server of ['localhost:6443', 'ftp://x', 'https://user@host', 'https://host?a']) {
       expect(() => httpTransport({ server })).toThrow('is not the URL of a server');

@@ -46,14 +46,20 @@ export function httpTransport(options: HttpTransportOptions): Transport {
   return {
     async request({ method, path, headers, body, signal }) {
       const bearer = typeof token === 'function' ? token() : token;
-      const response = await pool.request({
-        method,
-        path: prefix + path,
-        headers: { ...headers, ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }) },
-        ...(body === undefined ? {} : { body }),
-        ...(signal === undefined ? {} : { signal }),
-        // A quiet watch is not a broken one; its reader knows how long it may be quiet.
-        ...(isWatch(path) ? { bodyTimeout: 0 } : {}),
+      const send = () =>
+        pool.request({
+          method,
+          path: prefix + path,
+          headers: { ...headers, ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }) },
+          ...(body === undefined ? {} : { body }),
+          ...(signal === undefined ? {} : { signal }),
+          // A quiet watch is not a broken one; its reader knows how long it may be quiet.
+          ...(isWatch(path) ? { bodyTimeout: 0 } : {}),
+        });
+      const response = await send().catch((error) => {
+        // A server may close a kept connection just when it is used again. Only reading is safe to repeat.
+        if (method === 'GET' && wasClosed(error) && !signal?.aborted) return send();
+        throw error;
       });
       const flat: Record<string, string> = {};
       for (const [name, value] of Object.entries(response.headers)) {
@@ -73,6 +79,10 @@ function parseServer(text: string): URL {
     throw new Error(`${JSON.stringify(text)} is not the URL of a server: https://host[:port][/path] is`);
   }
   return url;
+}
+
+function wasClosed(error: unknown): boolean {
+  return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(String((error as { code?: unknown }).code));
 }
 
 function isWatch(path: string): boolean {

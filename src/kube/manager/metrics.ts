@@ -22,44 +22,71 @@ const secondsBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 export function managerMetrics(registry: Registry | undefined): ManagerMetrics {
   if (registry === undefined) return noMetrics;
   const registers = [registry];
-  const reconciles = new Counter({
-    name: 'berth_reconcile_total',
-    help: 'Reconciles, by controller and result.',
-    labelNames: ['controller', 'result'],
-    registers,
-  });
-  const duration = new Histogram({
-    name: 'berth_reconcile_seconds',
-    help: 'How long a reconcile took.',
-    labelNames: ['controller'],
-    buckets: secondsBuckets,
-    registers,
-  });
-  const failures = new Counter({
-    name: 'berth_informer_failures_total',
-    help: 'Failures of lists, watches and event handlers that informers recovered from.',
-    labelNames: ['role', 'kind', 'during'],
-    registers,
-  });
-  const depth = new Gauge({
-    name: 'berth_workqueue_depth',
-    help: 'Requests waiting for a worker.',
-    labelNames: ['controller'],
-    registers,
-  });
-  const adds = new Counter({
-    name: 'berth_workqueue_adds_total',
-    help: 'Requests added to the queue.',
-    labelNames: ['controller'],
-    registers,
-  });
-  const waits = new Histogram({
-    name: 'berth_workqueue_wait_seconds',
-    help: 'How long a request waited for a worker.',
-    labelNames: ['controller'],
-    buckets: secondsBuckets,
-    registers,
-  });
+  /** Managers that share a registry share its series. */
+  const once = <M>(name: string, make: (name: string) => M): M =>
+    (registry.getSingleMetric(name) as M | undefined) ?? make(name);
+  const reconciles = once(
+    'berth_reconcile_total',
+    (name) =>
+      new Counter({
+        name,
+        help: 'Reconciles, by controller and result.',
+        labelNames: ['controller', 'result'],
+        registers,
+      }),
+  );
+  const duration = once(
+    'berth_reconcile_seconds',
+    (name) =>
+      new Histogram({
+        name,
+        help: 'How long a reconcile took.',
+        labelNames: ['controller'],
+        buckets: secondsBuckets,
+        registers,
+      }),
+  );
+  const failures = once(
+    'berth_informer_failures_total',
+    (name) =>
+      new Counter({
+        name,
+        help: 'Failures of lists, watches and event handlers that informers recovered from.',
+        labelNames: ['role', 'kind', 'during'],
+        registers,
+      }),
+  );
+  const depth = once(
+    'berth_workqueue_depth',
+    (name) =>
+      new Gauge({
+        name,
+        help: 'Requests waiting for a worker.',
+        labelNames: ['controller'],
+        registers,
+      }),
+  );
+  const adds = once(
+    'berth_workqueue_adds_total',
+    (name) =>
+      new Counter({
+        name,
+        help: 'Requests added to the queue.',
+        labelNames: ['controller'],
+        registers,
+      }),
+  );
+  const waits = once(
+    'berth_workqueue_wait_seconds',
+    (name) =>
+      new Histogram({
+        name,
+        help: 'How long a request waited for a worker.',
+        labelNames: ['controller'],
+        buckets: secondsBuckets,
+        registers,
+      }),
+  );
   return {
     reconciled(controller, result, seconds) {
       reconciles.inc({ controller, result });

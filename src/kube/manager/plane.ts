@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceType } from '../../meta/index.ts';
+import { isApiError, type KubeObject, type ResourceType } from '../../meta/index.ts';
 import { type RunningInformer, startInformer } from '../cache/shared-informer.ts';
 import type { Client } from '../client.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -83,6 +83,8 @@ export class SharedPlane {
         metrics.informerFailed(this.ref.role, type.kind, during);
         const fields = { plane: this.ref.id, kind: type.kind, during, err: error };
         if (during === 'handler') log.error(fields, 'a handler of informer events failed');
+        // History that no longer reaches back is how servers work: a list mends it.
+        else if (isApiError(error, 'Expired', 'Gone')) log.debug(fields, 'an informer lists again');
         else log.warn(fields, 'an informer lost its server and will try again');
       },
     });

@@ -208,6 +208,10 @@ describe('watch', () => {
       for await (const _ of client.watch(Thing, { resourceVersion: '1' }));
     };
     await expect(read()).rejects.toThrow('is not a watch event');
+    server.faults.push(() => ({ body: bodyOf('{"type":"ADDED","object":null}\n') }));
+    await expect(read()).rejects.toThrow('without a resourceVersion');
+    server.faults.push(() => ({ body: bodyOf('{"items":[]}') }));
+    await expect(client.list(Thing)).rejects.toThrow("answered without a list's resourceVersion");
   });
 
   it('closes the connection when it is left while it waits', async () => {

@@ -118,9 +118,10 @@ export function createClient(options: ClientOptions): Client {
         items?: Stored<T>[] | null;
       };
       for (const item of page.items ?? []) items.push(withTypeMeta(type, item));
-      resourceVersion ??= page.metadata?.resourceVersion ?? '';
+      resourceVersion ??= page.metadata?.resourceVersion;
       next = page.metadata?.continue || undefined;
     } while (next !== undefined);
+    if (!resourceVersion) throw new Error(`GET ${path} was answered without a list's resourceVersion`);
     return { items, resourceVersion };
   }
 

@@ -57,15 +57,18 @@ function decodeEvent(line: string): WatchEvent<KubeObject> {
   } catch {
     throw new Error(`a watch broke off or was garbled: ${JSON.stringify(line.slice(0, 80))} is not a watch event`);
   }
+  if (event.type === 'ERROR') throw new ApiError(event.object as Status);
+  const object = event.object as Stored<KubeObject>;
+  if (typeof object?.metadata?.resourceVersion !== 'string') {
+    throw new Error(`a watch sent an event of type ${JSON.stringify(event.type)} without a resourceVersion`);
+  }
   switch (event.type) {
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      return { type: event.type, object: event.object as Stored<KubeObject> };
+      return { type: event.type, object };
     case 'BOOKMARK':
-      return { type: 'BOOKMARK', resourceVersion: (event.object as Stored<KubeObject>).metadata.resourceVersion };
-    case 'ERROR':
-      throw new ApiError(event.object as Status);
+      return { type: 'BOOKMARK', resourceVersion: object.metadata.resourceVersion };
     default:
       throw new Error(`a watch sent an event of unknown type ${JSON.stringify(event.type)}`);
   }
