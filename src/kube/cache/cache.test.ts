@@ -67,6 +67,15 @@ describe('own writes', () => {
     expect(seen).toEqual(['added a 5', 'updated a 5->9', 'added new 10', 'deleted new 10']);
   });
 
+  it('made before the first list are shown with it where they are newer', () => {
+    const { cache, seen } = setUp();
+    cache.overlay(stored('a', 4));
+    cache.overlay(stored('b', 7));
+    expect(cache.list()).toEqual([]);
+    cache.replace([], '5');
+    expect(seen).toEqual(['added b 7']);
+  });
+
   it('show an object of the same commit as the last event', () => {
     const { cache } = setUp();
     cache.replace([], '5');

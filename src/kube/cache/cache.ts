@@ -29,6 +29,8 @@ export class InformerCache<T extends KubeObject> implements Informer<T> {
   readonly #onError: (error: unknown) => void;
   /** Objects known only from the answer to a write, newer than `version`. */
   readonly #overlays = new Map<string, Stored<T>>();
+  /** Answers to writes made before the first list, which may be older than they are. */
+  readonly #early = new Map<string, Stored<T>>();
   #version: string | undefined;
   #handlers: Handler<T>[] = [];
   #events: InformerEvent<T>[] = [];
@@ -107,6 +109,8 @@ export class InformerCache<T extends KubeObject> implements Informer<T> {
       if (!this.#isNewer(object, version)) this.#overlays.delete(key);
     }
     this.#version = version;
+    for (const object of this.#early.values()) this.overlay(object);
+    this.#early.clear();
     this.#whenSynced.resolve();
     this.#deliver();
   }
@@ -137,7 +141,10 @@ export class InformerCache<T extends KubeObject> implements Informer<T> {
   /** What the server answered to a write of our own. */
   overlay(object: Stored<T>): void {
     const version = object.metadata.resourceVersion;
-    if (this.#version === undefined) return;
+    if (this.#version === undefined) {
+      this.#early.set(keyOf(object.metadata.namespace ?? '', object.metadata.name), frozenCopy(object));
+      return;
+    }
     const order = compareVersions(version, this.#version);
     if (order === undefined || order < 0) return;
     // Terminating with nothing to wait for: the write removed it, and the watch will say so.
