@@ -1,11 +1,11 @@
-import { jsonEqual } from '../../meta/index.ts';
 import { compileRules } from './cel/rules.ts';
 import { compileDefaulter } from './defaults.ts';
-import { type Failure, toFieldError } from './failure.ts';
+import { type Failure, maximumFailures, toFieldError } from './failure.ts';
 import { compilePruner } from './prune.ts';
 import { isUnchanged } from './ratchet.ts';
 import type { CompiledSchema, FieldError, JsonSchema } from './schema.ts';
-import { canonical, compileValidator } from './values.ts';
+import { canonical } from './unique.ts';
+import { compileValidator } from './values.ts';
 
 const cache = new Map<string, WeakRef<CompiledSchema>>();
 const bySource = new WeakMap<JsonSchema, CompiledSchema>();
@@ -47,20 +47,26 @@ function compile(schema: JsonSchema): CompiledSchema {
       applyDefaults?.(object);
     },
     validate(object, old) {
-      const found: Failure[] = [];
+      let found: Failure[] = [];
       checkValues(object, found);
-      if (found.length === 0 || (old !== undefined && found.every((one) => isUnchanged(one, schema, object, old)))) {
-        found.length = 0;
+      if (found.length > 0) found = counted(found, schema, object, old);
+      if (found.length === 0) {
         checkRules ??= compileRules(schema);
         checkRules(object, old, found);
+        if (found.length > 0) found = counted(found, schema, object, old);
       }
-      if (found.length === 0) return [];
-      const counted = old === undefined ? found : found.filter((one) => !isUnchanged(one, schema, object, old));
-      return distinct(counted.map(toFieldError));
+      return distinct(found.map(toFieldError));
     },
   };
 }
 
+/** Without what an update is excused from. Looking is expensive: an object with too many failures is not excused at all. */
+function counted(found: Failure[], schema: JsonSchema, object: unknown, old: unknown): Failure[] {
+  if (old === undefined || found.length >= maximumFailures) return found;
+  return found.filter((one) => !isUnchanged(one, schema, object, old));
+}
+
 function distinct(errors: FieldError[]): FieldError[] {
-  return errors.filter((error, index) => !errors.slice(0, index).some((before) => jsonEqual(before, error)));
+  if (errors.length < 2) return errors;
+  return [...new Map(errors.map((error) => [`${error.field}\0${error.message}`, error])).values()];
 }

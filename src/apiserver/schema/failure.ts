@@ -78,3 +78,10 @@ export function quote(text: string): string {
 export function invalid(value: unknown, detail: Failure['detail']): Failure {
   return failure('FieldValueInvalid', `Invalid value: ${printValue(value)}`, detail);
 }
+
+export function inBody(value: unknown, what: string): Failure {
+  return invalid(value, (path) => `${path} in body ${what}`);
+}
+
+/** More than anybody reads: validation stops looking there, so that a hostile object cannot fill the memory with refusals. */
+export const maximumFailures = 1_000;

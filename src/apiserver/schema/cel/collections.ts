@@ -1,5 +1,5 @@
 import { type Environment, EvaluationError, Optional } from '@marcbachmann/cel-js';
-import { canonical } from '../values.ts';
+import { canonical } from '../unique.ts';
 
 class Sets {}
 

@@ -1,6 +1,6 @@
 import type { Environment, ParseResult } from '@marcbachmann/cel-js';
 import { Optional } from '@marcbachmann/cel-js';
-import { type Failure, failure, locate, printValue } from '../failure.ts';
+import { type Failure, failure, locate, maximumFailures, printValue } from '../failure.ts';
 import { isObject, own, propertiesOf, schemaAt, stringAt } from '../json-schema.ts';
 import { correlate } from '../ratchet.ts';
 import type { FieldError, JsonSchema } from '../schema.ts';
@@ -97,7 +97,7 @@ function compileNode(schema: JsonSchema, context: Context, at: string[]): Evalua
     own?.(value, old, out);
     if (Array.isArray(value)) {
       if (item === undefined) return;
-      for (let i = 0; i < value.length; i++) {
+      for (let i = 0; i < value.length && out.length < maximumFailures; i++) {
         const before = out.length;
         item(value[i], old === undefined ? undefined : correlate(schema, value[i], old), out);
         if (out.length > before) locate(out, before, `[${i}]`);
