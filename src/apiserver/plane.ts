@@ -95,9 +95,10 @@ export class Plane {
     for (const ongoing of [...this.ongoing]) if (ongoing.resource === `${group}/${names.plural}`) ongoing.end();
   }
 
-  /** Why the names of `candidate` cannot be served: another kind of its group has them. */
+  /** Why the names of `candidate` cannot be served: another kind of its group has them. Of many reasons the last, as in Kubernetes. */
   nameConflict(candidate: CustomResourceDefinition): NameConflict | undefined {
     const { group, names } = candidate.spec!;
+    let conflict: NameConflict | undefined;
     for (const { resource } of this.#served.values()) {
       if (resource.group !== group || `${resource.plural}.${resource.group}` === candidate.metadata.name) continue;
       const taken = new Set([resource.plural, resource.singular, ...resource.shortNames]);
@@ -113,10 +114,10 @@ export class Plane {
         ['ListKindConflict', names.listKind, names.listKind === resource.kind || names.listKind === resource.listKind],
       ];
       for (const [reason, name, conflicts] of checks) {
-        if (conflicts) return { reason, message: `"${name}" is already in use` };
+        if (conflicts) conflict = { reason, message: `"${name}" is already in use` };
       }
     }
-    return undefined;
+    return conflict;
   }
 
   /** Ends every watch of the plane. */
