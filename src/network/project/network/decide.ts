@@ -1,0 +1,139 @@
+import {
+  type Network,
+  type NetworkContext,
+  networkingFinalizers,
+  networkRangeClaimName,
+  reasonMessage,
+} from '../../../api/index.ts';
+import { type Condition, isControlledBy, isTerminating, type Stored, withCondition } from '../../../meta/index.ts';
+import type { NetworkDeps } from '../../shared/deps.ts';
+import { networkScope } from '../../shared/scope.ts';
+import type { RangeAnswer, RangeRequest } from '../ranges.ts';
+
+export interface Snapshot {
+  network: Stored<Network>;
+  project: string;
+  /** Contexts that name the network; read live before the last of them decides. */
+  contexts: readonly Stored<NetworkContext>[];
+  classes: NetworkDeps['ipamClasses'];
+}
+
+export interface Held {
+  namespace: string;
+  name: string;
+  range: string;
+}
+
+export type Plan =
+  /** Contexts go first: they hold the subnets that lie in the network's ranges (F25). */
+  | { do: 'delete-contexts'; contexts: readonly Stored<NetworkContext>[] }
+  | { do: 'release'; claims: readonly Held[] }
+  | { do: 'hold'; finalizers: readonly string[]; ranges: readonly RangeRequest[] }
+  | { do: 'nothing' };
+
+type RecordedRef = { namespace?: string; claimName?: string };
+
+/** Pure. What a network holds, or how it gives it back. */
+export function decide(snapshot: Snapshot): Plan {
+  const { network, contexts } = snapshot;
+  const finalizers = network.metadata.finalizers ?? [];
+  if (!isTerminating(network)) {
+    const ranges = rangesOf(snapshot);
+    const wanted = [
+      networkingFinalizers.network,
+      ...(ranges.length > 0 ? [networkingFinalizers.networkPrefixRelease] : []),
+    ];
+    return { do: 'hold', finalizers: wanted.filter((each) => !finalizers.includes(each)), ranges };
+  }
+  const own = contexts.filter((context) => isControlledBy(context, network) || isOrphan(context, network));
+  if (own.length > 0) return { do: 'delete-contexts', contexts: own.filter((context) => !isTerminating(context)) };
+  const ours = [networkingFinalizers.network, networkingFinalizers.networkPrefixRelease];
+  return finalizers.some((each) => ours.includes(each))
+    ? { do: 'release', claims: heldBy(snapshot) }
+    : { do: 'nothing' };
+}
+
+/** A context that names the network and that nobody controls: of an older way of making them. */
+function isOrphan(context: NetworkContext, network: Network): boolean {
+  const controlled = (context.metadata.ownerReferences ?? []).some((ref) => ref.controller === true);
+  return !controlled && context.spec?.network.name === network.metadata.name;
+}
+
+function rangesOf({ network, project, classes }: Snapshot): RangeRequest[] {
+  if (network.spec.ipam.mode !== 'Auto') return [];
+  const { name, uid, namespace = '' } = network.metadata;
+  const configured = { IPv6: classes.networkIPv6, IPv4: classes.networkIPv4 };
+  return (['IPv6', 'IPv4'] as const).flatMap((family) => {
+    const className = configured[family];
+    if (className === undefined || !(network.spec.ipFamilies ?? []).includes(family)) return [];
+    const claimName = networkRangeClaimName(uid, family);
+    return [
+      { family, className, claimName, namespace, scope: networkScope({ name, uid }), of: `network ${name}`, project },
+    ];
+  });
+}
+
+/** What is to be given back: what status records, and what its name says, should status have been lost. */
+function heldBy({ network }: Snapshot): Held[] {
+  const { namespace = '', uid } = network.metadata;
+  const { ipam } = network.status ?? {};
+  const of = (ref: RecordedRef | undefined, range: string | undefined, family: 'IPv4' | 'IPv6'): Held => ({
+    namespace: ref?.namespace ?? namespace,
+    name: ref?.claimName ?? networkRangeClaimName(uid, family),
+    range: range ?? `(${family})`,
+  });
+  return [of(ipam?.ipv6PrefixRef, ipam?.ipv6Prefix, 'IPv6'), of(ipam?.ipv4PrefixRef, ipam?.ipv4Prefix, 'IPv4')];
+}
+
+/** Pure. The status that says what came of it. */
+export function concluded(
+  { network, project }: Pick<Snapshot, 'network' | 'project'>,
+  answers: readonly RangeAnswer[],
+  now: number,
+): NonNullable<Network['status']> {
+  const observedGeneration = network.metadata.generation ?? 1;
+  const ipam: NonNullable<NonNullable<Network['status']>['ipam']> = { ...network.status?.ipam };
+  for (const answer of answers) {
+    if (!answer.held) continue;
+    const { request, cidr, pool } = answer;
+    const ref = {
+      project,
+      namespace: request.namespace,
+      claimName: request.claimName,
+      ...(pool === undefined ? {} : { poolName: pool }),
+    };
+    if (request.family === 'IPv6') Object.assign(ipam, { ipv6Prefix: cidr, ipv6PrefixRef: ref });
+    else Object.assign(ipam, { ipv4Prefix: cidr, ipv4PrefixRef: ref });
+  }
+  const before = network.status?.conditions ?? [];
+  const conditions = conditionsOf(answers, before, network.metadata.name, observedGeneration, now);
+  return { ...(Object.keys(ipam).length === 0 ? {} : { ipam }), conditions };
+}
+
+/** `IPAMAllocated`, only where something was asked for, and `Ready`, which says the same in its words. */
+export function conditionsOf(
+  answers: readonly RangeAnswer[],
+  before: readonly Condition[],
+  name: string,
+  observedGeneration: number,
+  now: number,
+): Condition[] {
+  const refused = answers.find((answer) => !answer.held);
+  const ready = {
+    status: 'True',
+    reason: 'Ready',
+    message: reasonMessage('Ready', { kind: 'Network', name }),
+  } as const;
+  if (answers.length === 0) {
+    const others = before.filter((condition) => condition.type !== 'IPAMAllocated');
+    return withCondition(others, { type: 'Ready', ...ready, observedGeneration }, now);
+  }
+  const addresses = answers.flatMap((answer) => (answer.held ? [answer.cidr] : [])).join(', ');
+  const said =
+    refused === undefined || refused.held
+      ? ({ status: 'True', reason: 'Allocated', message: reasonMessage('Allocated', { addresses }) } as const)
+      : ({ status: 'False', reason: refused.reason, message: refused.message } as const);
+  const allocated = withCondition(before, { type: 'IPAMAllocated', ...said, observedGeneration }, now);
+  const readiness = said.status === 'True' ? ready : said;
+  return withCondition(allocated, { type: 'Ready', ...readiness, observedGeneration }, now);
+}
