@@ -1,6 +1,5 @@
 export * from './authenticators.ts';
 export * from './certificates.ts';
-export { ensureRoles } from './ensure-roles.ts';
 export * from './identities.ts';
 export type * from './interfaces.ts';
 export * from './kubeconfig.ts';
