@@ -45,9 +45,9 @@ export function* createClaim(work: Work, given: IPClaim): Step<IPClaim> {
     ...given,
     spec: { ...spec, ownerRef: { apiGroup: 'resourcemanager.miloapis.com', kind: 'Project', name: work.project } },
   };
-  const bound =
+  const bound: IPClaim =
     spec.target === 'ScopeRange' ? yield* holdRange(work, claim, record) : yield* bindBlock(work, claim, record);
-  yield* indexIdentity(work, bound);
+  if (labels.cell in (given.metadata.labels ?? {})) yield* indexIdentity(work, bound);
   return work.put('ipclaims', bound);
 }
 
@@ -153,8 +153,8 @@ export function prefixLengthFor(record: ClassRecord, asked: number | undefined):
       dependsOn: [{ plural: 'ipclasses', name: record.name }],
     });
   }
-  const min = allowed?.min ?? defaultPrefixLength ?? 0;
-  const max = allowed?.max ?? defaultPrefixLength ?? bitsOf[record.family];
+  const min = allowed?.min ?? 0;
+  const max = allowed?.max ?? bitsOf[record.family];
   if (length < min || length > max || length > bitsOf[record.family]) {
     throw badRequest({
       message: `IPClass "${record.name}" (IPv${record.family}) allows prefix lengths /${min} to /${Math.min(max, bitsOf[record.family])}, not /${length}`,

@@ -71,15 +71,8 @@ export function* provisionedPool(work: Work, record: ClassRecord, digest: string
 
 /** Authored pools of the class's family that offer it, by name. */
 export function* offeringPools(work: Work, record: ClassRecord): Step<PoolRecord[]> {
-  const found = yield* rows(
-    `SELECT ${poolColumns
-      .split(', ')
-      .map((column) => `p.${column}`)
-      .join(', ')} FROM ipam_offer o JOIN ipam_pool p ON p.id = o.pool
-     WHERE o.plane = ? AND o.class = ? AND p.family = ? ORDER BY o.pool_name`,
-    work.plane,
-    record.name,
-    record.family,
-  );
-  return found.map(poolOf);
+  const offers = yield* rows('SELECT pool FROM ipam_offer WHERE plane = ? AND class = ?', work.plane, record.name);
+  const pools: PoolRecord[] = [];
+  for (const offer of offers) pools.push(yield* poolById(Number(offer.pool)));
+  return pools.filter((pool) => pool.prefix.family === record.family).sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -245,7 +245,7 @@ export function* provisionPool(
       uid: uuidOf(work.seed, 'ippools', name),
       generation: 1,
       creationTimestamp: formatTime(work.now),
-      labels: { [provisionedBy]: record.name.slice(0, 63), [scopeDigest]: digest.slice(0, 63) },
+      labels: { [provisionedBy]: labelValue(record.name), [scopeDigest]: labelValue(digest) },
     },
     spec: {
       ipFamily: block.family === 4 ? 'IPv4' : 'IPv6',
@@ -260,6 +260,11 @@ export function* provisionPool(
   work.put('ippools', { ...object, status: { ...statusOf(pool, usedAtFirst(pool)), scopeDigest: digest } });
   yield* run('UPDATE ipam_class SET stale = 1 WHERE plane = ? AND name = ?', work.plane, record.name);
   return pool;
+}
+
+/** Label values are at most 63 characters and end in a letter or digit. */
+function labelValue(text: string): string {
+  return text.slice(0, 63).replace(/[^a-zA-Z0-9]+$/, '');
 }
 
 function usedAtFirst(pool: PoolRecord): bigint {

@@ -51,9 +51,9 @@ function drive<T>(tx: ProcedureTransaction, step: Step<T>): T {
 }
 
 function answer(tx: ProcedureTransaction, operation: Operation): unknown {
+  if (operation.kind === 'record') return tx.get(operation.key);
   if (operation.kind === 'rows') return tx.all(operation.sql, ...operation.parameters);
-  if (operation.kind === 'run') return tx.run(operation.sql, ...operation.parameters).changes;
-  return tx.get(operation.key);
+  return tx.run(operation.sql, ...operation.parameters).changes;
 }
 
 /** Runs `step` and writes its objects. What it throws takes back its statements: the store sees to that. */

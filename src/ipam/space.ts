@@ -1,13 +1,13 @@
-import { bitsOf, type IpFamily, IpPrefix } from '../address/index.ts';
-import { one, type Row, rows, run, type Step } from './work.ts';
+import { type IpFamily, IpPrefix } from '../address/index.ts';
+import { one, type Row, run, type Step } from './work.ts';
 
 /** One address space of a pool, while a transaction works on it. `save` writes the summary back. */
 export interface Space {
   readonly id: number;
   readonly plane: string;
   readonly family: IpFamily;
-  /** Bit n: there is a free block of length n. */
-  lengths: bigint;
+  /** Start of the lowest free block of each length that has one, as 32 hex digits: what is next is known without a search. */
+  readonly heads: Record<number, string>;
   /** Addresses reserved, held or resting. */
   used: bigint;
   /** Blocks held by claims or carved for pools, retained ones included. */
@@ -15,12 +15,25 @@ export interface Space {
 }
 
 export function bytesOf(value: bigint): Uint8Array {
-  return Buffer.from(value.toString(16).padStart(32, '0'), 'hex');
+  return fromHex(hexOf(value));
 }
 
 export function numberOf(bytes: unknown): bigint {
+  return BigInt(`0x${toHex(bytes)}`);
+}
+
+/** Fixed in width, so that texts order as numbers do. */
+function hexOf(value: bigint): string {
+  return value.toString(16).padStart(32, '0');
+}
+
+function fromHex(hex: string): Uint8Array {
+  return Buffer.from(hex, 'hex');
+}
+
+function toHex(bytes: unknown): string {
   const view = bytes as Uint8Array;
-  return BigInt(`0x${Buffer.from(view.buffer, view.byteOffset, view.byteLength).toString('hex')}`);
+  return Buffer.from(view.buffer, view.byteOffset, view.byteLength).toString('hex');
 }
 
 /** The free blocks a new space starts with. */
@@ -33,25 +46,25 @@ export function* createSpace(
   used: bigint,
 ): Step<Space> {
   const row = yield* one(
-    `INSERT INTO ipam_space (plane, pool, digest, lengths, used, live, stale) VALUES (?, ?, ?, '0', ?, 0, 1) RETURNING id`,
+    `INSERT INTO ipam_space (plane, pool, digest, heads, used, live, stale) VALUES (?, ?, ?, '{}', ?, 0, 1) RETURNING id`,
     plane,
     pool,
     digest,
     String(used),
   );
-  const space: Space = { id: Number(row!.id), plane, family, lengths: 0n, used, live: 0 };
+  const space: Space = { id: Number(row!.id), plane, family, heads: {}, used, live: 0 };
   for (const block of free) yield* addFree(space, block);
   yield* save(space);
   return space;
 }
 
 export function* findSpace(plane: string, pool: number, digest: string, family: IpFamily): Step<Space | undefined> {
-  const row = yield* one('SELECT id, lengths, used, live FROM ipam_space WHERE pool = ? AND digest = ?', pool, digest);
+  const row = yield* one('SELECT id, heads, used, live FROM ipam_space WHERE pool = ? AND digest = ?', pool, digest);
   return row === undefined ? undefined : spaceOf(plane, family, row);
 }
 
 export function* spaceById(plane: string, id: number, family: IpFamily): Step<Space> {
-  const row = yield* one('SELECT id, lengths, used, live FROM ipam_space WHERE id = ?', id);
+  const row = yield* one('SELECT id, heads, used, live FROM ipam_space WHERE id = ?', id);
   return spaceOf(plane, family, row!);
 }
 
@@ -60,7 +73,7 @@ function spaceOf(plane: string, family: IpFamily, row: Row): Space {
     id: Number(row.id),
     plane,
     family,
-    lengths: BigInt(`0x${row.lengths}`),
+    heads: JSON.parse(row.heads as string) as Record<number, string>,
     used: BigInt(row.used as string),
     live: Number(row.live),
   };
@@ -68,8 +81,8 @@ function spaceOf(plane: string, family: IpFamily, row: Row): Space {
 
 export function* save(space: Space): Step<void> {
   yield* run(
-    'UPDATE ipam_space SET lengths = ?, used = ?, live = ?, stale = 1 WHERE id = ?',
-    space.lengths.toString(16),
+    'UPDATE ipam_space SET heads = ?, used = ?, live = ?, stale = 1 WHERE id = ?',
+    JSON.stringify(space.heads),
     String(space.used),
     space.live,
     space.id,
@@ -78,22 +91,17 @@ export function* save(space: Space): Step<void> {
 
 /** Takes the lowest free block of `length` (FirstFit), or undefined where there is none. */
 export function* takeFirst(space: Space, length: number): Step<IpPrefix | undefined> {
-  const present = lengthsUpTo(space, length);
-  if (present.length === 0) return undefined;
-  const found = yield* one(lowestOf(present.length), ...present.flatMap((each) => [space.id, each]));
-  return yield* takeFrom(space, IpPrefix.of(space.family, numberOf(found!.start), Number(found!.length)), length);
+  let lowest: number | undefined;
+  for (const each of lengthsUpTo(space, length)) {
+    if (lowest === undefined || space.heads[each]! < space.heads[lowest]!) lowest = each;
+  }
+  return lowest === undefined ? undefined : yield* takeHead(space, lowest, length);
 }
 
 /** Takes from the smallest free block that holds one of `length`, the lowest of those (BestFit). */
 export function* takeBest(space: Space, length: number): Step<IpPrefix | undefined> {
   const best = lengthsUpTo(space, length).at(-1);
-  if (best === undefined) return undefined;
-  const found = yield* one(
-    'SELECT start FROM ipam_free WHERE space = ? AND length = ? ORDER BY start LIMIT 1',
-    space.id,
-    best,
-  );
-  return yield* takeFrom(space, IpPrefix.of(space.family, numberOf(found!.start), best), length);
+  return best === undefined ? undefined : yield* takeHead(space, best, length);
 }
 
 /** Takes exactly `wanted`, or undefined where part of it is not free. */
@@ -118,13 +126,8 @@ export function* give(space: Space, block: IpPrefix, pool: IpPrefix): Step<void>
   yield* addFree(space, whole);
 }
 
-/** Whole blocks of the largest size that is free; undefined where nothing is. */
-export function largestFree(space: Space): number | undefined {
-  for (let length = 0; length <= bitsOf[space.family]; length++) if (hasLength(space, length)) return length;
-  return undefined;
-}
-
-function* takeFrom(space: Space, block: IpPrefix, length: number): Step<IpPrefix> {
+function* takeHead(space: Space, from: number, length: number): Step<IpPrefix> {
+  const block = IpPrefix.of(space.family, BigInt(`0x${space.heads[from]}`), from);
   const wanted = IpPrefix.of(space.family, block.start, length);
   yield* removeFree(space, block);
   yield* splitOff(space, block, wanted);
@@ -140,48 +143,40 @@ function* splitOff(space: Space, around: IpPrefix, wanted: IpPrefix): Step<void>
 }
 
 function* addFree(space: Space, block: IpPrefix): Step<void> {
-  yield* run(
-    'INSERT INTO ipam_free (space, length, start) VALUES (?, ?, ?)',
-    space.id,
-    block.length,
-    bytesOf(block.start),
-  );
-  space.lengths |= 1n << BigInt(block.length);
+  const start = hexOf(block.start);
+  yield* run('INSERT INTO ipam_free (space, length, start) VALUES (?, ?, ?)', space.id, block.length, fromHex(start));
+  const head = space.heads[block.length];
+  if (head === undefined || start < head) space.heads[block.length] = start;
 }
 
 function* removeFree(space: Space, block: IpPrefix): Step<boolean> {
+  const start = hexOf(block.start);
   const removed = yield* run(
     'DELETE FROM ipam_free WHERE space = ? AND length = ? AND start = ?',
     space.id,
     block.length,
-    bytesOf(block.start),
+    fromHex(start),
   );
   if (removed === 0) return false;
-  const another = yield* rows('SELECT 1 FROM ipam_free WHERE space = ? AND length = ? LIMIT 1', space.id, block.length);
-  if (another.length === 0) space.lengths &= ~(1n << BigInt(block.length));
+  if (space.heads[block.length] !== start) return true;
+  const next = yield* one(
+    'SELECT start FROM ipam_free WHERE space = ? AND length = ? ORDER BY start LIMIT 1',
+    space.id,
+    block.length,
+  );
+  if (next === undefined) delete space.heads[block.length];
+  else space.heads[block.length] = toHex(next.start);
   return true;
 }
 
 function hasLength(space: Space, length: number): boolean {
-  return ((space.lengths >> BigInt(length)) & 1n) === 1n;
+  return space.heads[length] !== undefined;
 }
 
+/** Lengths of free blocks that hold one of `length`, shortest first. */
 function lengthsUpTo(space: Space, length: number): number[] {
-  const present: number[] = [];
-  for (let each = 0; each <= length; each++) if (hasLength(space, each)) present.push(each);
-  return present;
-}
-
-const lowest = new Map<number, string>();
-
-/** One index seek per length that has free blocks, however many blocks there are. */
-function lowestOf(count: number): string {
-  let sql = lowest.get(count);
-  if (sql === undefined) {
-    const head =
-      'SELECT * FROM (SELECT length, start FROM ipam_free WHERE space = ? AND length = ? ORDER BY start LIMIT 1)';
-    sql = `SELECT length, start FROM (${Array(count).fill(head).join(' UNION ALL ')}) ORDER BY start LIMIT 1`;
-    lowest.set(count, sql);
-  }
-  return sql;
+  // Integer keys of an object come in ascending order.
+  return Object.keys(space.heads)
+    .map(Number)
+    .filter((each) => each <= length);
 }

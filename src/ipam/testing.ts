@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { BackingRequest, ProcedureTransaction, SqlValue, Storage, StorageKey } from '../apiserver/index.ts';
 import { VirtualClock } from '../kube/index.ts';
 import { ApiError, type KubeObject, type Status } from '../meta/index.ts';
@@ -15,10 +15,20 @@ export class ProcedureStore {
   /** Statements until one throws; undefined: none does. */
   failAfter: number | undefined;
   readonly #now: () => number;
+  readonly #statements = new Map<string, StatementSync>();
 
   constructor(now: () => number) {
     this.#now = now;
     this.database.exec(schema);
+  }
+
+  #prepared(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
   }
 
   call(procedure: string, argument: unknown): { revision: number; result: unknown } {
@@ -44,15 +54,15 @@ export class ProcedureStore {
       },
       all: (sql, ...parameters) => {
         fault();
-        return this.database.prepare(sql).all(...parameters) as Record<string, SqlValue>[];
+        return this.#prepared(sql).all(...parameters) as Record<string, SqlValue>[];
       },
       one: (sql, ...parameters) => {
         fault();
-        return this.database.prepare(sql).get(...parameters) as Record<string, SqlValue> | undefined;
+        return this.#prepared(sql).get(...parameters) as Record<string, SqlValue> | undefined;
       },
       run: (sql, ...parameters) => {
         fault();
-        return { changes: Number(this.database.prepare(sql).run(...parameters).changes) };
+        return { changes: Number(this.#prepared(sql).run(...parameters).changes) };
       },
     };
     this.database.exec('SAVEPOINT call');

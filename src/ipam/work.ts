@@ -6,7 +6,8 @@ export type Row = Record<string, SqlValue>;
 
 /** What a step asks its driver for: rows of a statement, how many rows one changed, or a stored object's record. */
 export type Operation =
-  | { readonly kind: 'rows' | 'run'; readonly sql: string; readonly parameters: SqlValue[] }
+  | { readonly kind: 'rows'; readonly sql: string; readonly parameters: SqlValue[] }
+  | { readonly kind: 'run'; readonly sql: string; readonly parameters: SqlValue[] }
   | { readonly kind: 'record'; readonly key: StorageKey };
 
 /**
