@@ -250,6 +250,7 @@ it('whatever breaks, ends equal to the server, and handlers see a history withou
         const at = Math.floor(chance.next() * bytes.length);
         return [bytes.subarray(0, at), bytes.subarray(at)];
       };
+      server.slowness = () => (chance.next() < 0.3 ? chance.next() * 2_000 : 0);
       const informer = start();
       // A controller's own client; its answers may be late.
       const writer = createClient({
@@ -295,7 +296,8 @@ it('whatever breaks, ends equal to the server, and handlers see a history withou
         }
         if (chance.next() < 0.5) await clock.settle();
       }
-      await clock.advance(4_000);
+      await clock.advance(10_000);
+      server.slowness = () => 0;
       server.disconnect();
       await clock.advance(120_000);
       const texts = (objects: Thing[]) => objects.map((object) => JSON.stringify(object)).sort();

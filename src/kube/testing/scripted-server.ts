@@ -45,6 +45,8 @@ export class ScriptedServer {
   readonly faults: Fault[] = [];
   /** How the bytes of a response are cut. */
   cut: (bytes: Uint8Array) => Uint8Array[] = (bytes) => [bytes];
+  /** Milliseconds between what is done for a request and its answer. */
+  slowness: () => number = () => 0;
   readonly #clock: Clock;
   readonly #state = new Map<string, Stored<KubeObject>>();
   readonly #watches = new Set<OpenWatch>();
@@ -121,6 +123,8 @@ export class ScriptedServer {
     if (fault !== undefined) return { status: 200, headers: {}, body: bodyOf(''), ...fault };
     try {
       const answer = this.#answer(request);
+      const wait = this.slowness();
+      if (wait > 0) await this.#clock.sleep(wait, request.signal);
       if (answer instanceof ByteStream) return { status: 200, headers: {}, body: answer };
       const status = request.method === 'POST' ? 201 : 200;
       return { status, headers: {}, body: bodyOf(JSON.stringify(answer), this.cut) };
