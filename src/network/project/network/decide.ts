@@ -47,7 +47,7 @@ export function decide(snapshot: Snapshot): Plan {
   }
   const own = contexts.filter((context) => isControlledBy(context, network) || isOrphan(context, network));
   if (own.length > 0) return { do: 'delete-contexts', contexts: own.filter((context) => !isTerminating(context)) };
-  const ours = [networkingFinalizers.network, networkingFinalizers.networkPrefixRelease];
+  const ours: string[] = [networkingFinalizers.network, networkingFinalizers.networkPrefixRelease];
   return finalizers.some((each) => ours.includes(each))
     ? { do: 'release', claims: heldBy(snapshot) }
     : { do: 'nothing' };
