@@ -1,14 +1,10 @@
 import { createPrivateKey, createPublicKey, X509Certificate as NodeCertificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import type { Clock, Random } from '../../kube/index.ts';
+import type { AuthorityOptions, KeyPair } from './issuing.ts';
 import { ensurePrivateFolder, readPrivateFile, writePrivateFile } from './private-file.ts';
 
-/** A certificate and its key, PEM. */
-export interface KeyPair {
-  readonly certificate: string;
-  readonly key: string;
-}
+export type { AuthorityOptions, KeyPair };
 
 /** A certificate authority of our own, with what it issued for serving. */
 export interface Authority {
@@ -20,13 +16,6 @@ export interface Authority {
   issueClient(user: string, groups: readonly string[], days?: number): Promise<KeyPair>;
   /** Issues a new serving certificate where the present one is near its end; answers whether it did. */
   renew(): Promise<boolean>;
-}
-
-export interface AuthorityOptions {
-  /** Names and addresses to serve under besides localhost, 127.0.0.1 and ::1. */
-  hosts?: readonly string[];
-  clock: Pick<Clock, 'now'>;
-  random?: Random;
 }
 
 const day = 86_400_000;

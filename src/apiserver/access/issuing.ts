@@ -3,9 +3,21 @@ import 'reflect-metadata';
 import { createPrivateKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import * as x509 from '@peculiar/x509';
-import { type Random, systemRandom } from '../../kube/index.ts';
+import { type Clock, type Random, systemRandom } from '../../kube/index.ts';
 import { dateOf } from '../../meta/index.ts';
-import type { AuthorityOptions, KeyPair } from './certificates.ts';
+
+/** A certificate and its key, PEM. */
+export interface KeyPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface AuthorityOptions {
+  /** Names and addresses to serve under besides localhost, 127.0.0.1 and ::1. */
+  hosts?: readonly string[];
+  clock: Pick<Clock, 'now'>;
+  random?: Random;
+}
 
 const day = 86_400_000;
 /** Clocks of two machines differ a little. */
