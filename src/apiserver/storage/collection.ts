@@ -6,10 +6,10 @@ import type { Watcher } from './watcher.ts';
 /** State a commit gives a key, from the call of `commit` until it is durable. */
 export interface Pending {
   revision: number;
-  /** Absent: deleted. */
-  record?: StoredRecord;
+  /** Undefined: deleted. */
+  record: StoredRecord | undefined;
   /** What an earlier commit, not durable either, gives it. */
-  older?: Pending;
+  older: Pending | undefined;
 }
 
 /** The records of one resource in one plane, as the serving thread holds them. */
@@ -43,12 +43,7 @@ export class Collection {
   /** A commit is on its way. */
   propose(key: StorageKey, revision: number, record: StoredRecord | undefined): void {
     const name = nameOf(key);
-    const older = this.#pending.get(name);
-    this.#pending.set(name, {
-      revision,
-      ...(record === undefined ? {} : { record }),
-      ...(older === undefined ? {} : { older }),
-    });
+    this.#pending.set(name, { revision, record, older: this.#pending.get(name) });
   }
 
   /** The commit of `revision` has become visible, or has come to nothing. */
@@ -61,8 +56,7 @@ export class Collection {
     }
     for (; pending?.older !== undefined; pending = pending.older) {
       if (pending.older.revision !== revision) continue;
-      if (pending.older.older === undefined) delete pending.older;
-      else pending.older = pending.older.older;
+      pending.older = pending.older.older;
       return;
     }
   }
@@ -87,11 +81,15 @@ export class Collection {
     this.#pending.clear();
   }
 
-  /** The plane has been dropped. Answers whether nothing is on its way or watching, so that this may be forgotten. */
-  drop(revision: number): boolean {
+  /** The plane has been dropped. */
+  drop(revision: number): void {
     if (this.#droppedAt === revision) this.#droppedAt = 0;
     this.records.clear();
     this.keys.clear();
-    return this.#pending.size === 0;
+  }
+
+  /** Whether it is no different from one made anew, once nothing is on its way. */
+  get isForgettable(): boolean {
+    return this.records.size === 0 && this.watchers.size === 0 && this.#pending.size === 0;
   }
 }

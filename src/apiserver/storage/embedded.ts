@@ -1,8 +1,8 @@
 import type { Clock } from '../../kube/index.ts';
-import { ApiError } from '../../meta/index.ts';
 import { Collection } from './collection.ts';
 import { StorageClosed } from './errors.ts';
 import { History, type HistoryLimits } from './history.ts';
+import { checkDistinct, type Job, thrownBy, unpooled } from './job.ts';
 import { checkKey, checkRow, collectionOf, nameOf, wholeKey } from './key.ts';
 import { type Page, pageNow, pageThen } from './listing.ts';
 import type { BatchOutcome, CommittedRow, EngineHost, Loaded, Operation, Outcome, Row } from './protocol.ts';
@@ -35,17 +35,6 @@ export interface EmbeddedOptions {
   backup: (file: string) => Promise<void>;
 }
 
-/** An operation on its way to the disk. */
-interface Job {
-  operation: Operation;
-  /** Rows of a commit with the records they become. */
-  rows: readonly { row: Row; collection: Collection; record: StoredRecord | undefined }[];
-  /** Its effect is known only when the engine answers. */
-  uncertain: boolean;
-  resolve(value: unknown): void;
-  reject(error: Error): void;
-}
-
 /** Tells of one row that has become visible. */
 type Show = (
   collection: Collection,
@@ -70,6 +59,8 @@ export class EmbeddedStorage implements Storage {
   readonly #listeners = new Set<(events: readonly StorageEvent[]) => void>();
   /** Planes dropped within the history: nothing before that revision is shown of them. */
   readonly #dropped = new Map<string, number>();
+  /** Dropped planes whose empty collections are still held. */
+  readonly #forgettable = new Set<string>();
   readonly #remaining = new Map<string, number>();
   #visible: number;
   #assigned: number;
@@ -419,6 +410,7 @@ export class EmbeddedStorage implements Storage {
     this.#flush();
     if (this.#inFlight.length === 0 && this.#queue.length === 0) {
       this.#whenIdle?.();
+      this.#forget();
       if (batch.garbage) this.#tidy();
     }
   }
@@ -487,12 +479,22 @@ export class EmbeddedStorage implements Storage {
 
   #finishDrop(plane: string, revision: number): void {
     this.#dropped.set(plane, revision);
-    for (const [text, collection] of this.#collections) {
+    this.#forgettable.add(plane);
+    for (const collection of this.#collections.values()) {
       if (collection.plane !== plane) continue;
       for (const watcher of [...collection.watchers]) watcher.end(revision);
       collection.watchers.clear();
-      if (collection.drop(revision)) this.#collections.delete(text);
+      collection.drop(revision);
     }
+  }
+
+  /** Of a plane that was dropped nothing stays in memory; only while nothing on its way may name its collections. */
+  #forget(): void {
+    if (this.#forgettable.size === 0) return;
+    for (const [text, collection] of this.#collections) {
+      if (this.#forgettable.has(collection.plane) && collection.isForgettable) this.#collections.delete(text);
+    }
+    this.#forgettable.clear();
   }
 
   #announce(): void {
@@ -540,29 +542,4 @@ export class EmbeddedStorage implements Storage {
   #sinkFailed(error: unknown): void {
     this.#options.log('error', 'a watch or listener threw while it was told of a commit', { error: String(error) });
   }
-}
-
-/** Small buffers of Node are cut from a shared pool: a record kept for long must not keep its neighbours' memory. */
-function unpooled(value: Uint8Array): Uint8Array {
-  return value.buffer.byteLength > value.byteLength + 64 ? new Uint8Array(value) : value;
-}
-
-function checkDistinct(rows: Job['rows']): void {
-  const names = new Map<Collection, Set<string>>();
-  for (const { row, collection } of rows) {
-    const seen = names.get(collection) ?? new Set();
-    names.set(collection, seen);
-    const name = nameOf(row.key);
-    if (seen.has(name)) {
-      const { plane, resource, namespace, name: own } = row.key;
-      throw new TypeError(`one commit writes ${plane} ${resource} ${namespace}/${own} twice: it may write a key once`);
-    }
-    seen.add(name);
-  }
-}
-
-function thrownBy(outcome: Extract<Outcome, { kind: 'threw' }>): Error {
-  const error = outcome.status === undefined ? new Error(outcome.message) : new ApiError(outcome.status);
-  if (outcome.stack !== undefined) error.stack = outcome.stack;
-  return error;
 }

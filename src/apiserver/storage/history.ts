@@ -76,7 +76,7 @@ export class History {
     const events: StorageEvent[] = [];
     for (let index = this.#indexAfter(revision); index < this.#entries.length; index += 1) {
       const entry = this.#entries[index]!;
-      if (entry.collection === collection) events.push(entry.event);
+      if (isSame(entry.collection, collection)) events.push(entry.event);
     }
     return events;
   }
@@ -86,7 +86,7 @@ export class History {
     const changed = new Map<string, Past>();
     for (let index = this.#indexAfter(revision); index < this.#entries.length; index += 1) {
       const { collection: where, event, previousRevision } = this.#entries[index]!;
-      if (where !== collection) continue;
+      if (!isSame(where, collection)) continue;
       const name = nameOf(event.key);
       const past = changed.get(name);
       const existsNow = event.type === 'put';
@@ -112,4 +112,9 @@ export class History {
     }
     return low;
   }
+}
+
+/** By name: a collection that was forgotten and made again has the history it had. */
+function isSame(a: Collection, b: Collection): boolean {
+  return a === b || (a.resource === b.resource && a.plane === b.plane);
 }
