@@ -1,8 +1,8 @@
-import { type IpFamily, IpPrefix } from '../address/index.ts';
+import { IpPrefix } from '../address/index.ts';
 import { formatTime } from '../meta/index.ts';
 import { classNamed } from './classes.ts';
 import { type AllocationSpec, apiVersion, type IPAllocation } from './objects.ts';
-import type { PoolRecord } from './pool-record.ts';
+import { type PoolRecord, poolById } from './pool-record.ts';
 import { uuidOf } from './scope.ts';
 import { bytesOf, give, numberOf, type Space, save, spaceById } from './space.ts';
 import { durationMilliseconds } from './validation.ts';
@@ -24,7 +24,7 @@ export interface BlockRecord {
   readonly lease: number | undefined;
   /** When it stops resting, or its lease runs out: milliseconds since the Unix epoch. */
   readonly due: number | undefined;
-  readonly poolId: number;
+  readonly pool: PoolRecord;
 }
 
 // No joins here: with node:sqlite one costs thirty times a look-up by key, found or not.
@@ -53,13 +53,13 @@ export function* blockAround(space: Space, prefix: IpPrefix): Step<BlockRecord |
 }
 
 function* blockOf(row: Row): Step<BlockRecord> {
-  const poolId = Number((yield* one('SELECT pool FROM ipam_space WHERE id = ?', row.space!))!.pool);
-  const pool = yield* one('SELECT family FROM ipam_pool WHERE id = ?', poolId);
+  const space = yield* one('SELECT pool FROM ipam_space WHERE id = ?', row.space!);
+  const pool = yield* poolById(Number(space!.pool));
   const text = (value: unknown) => (value === null ? undefined : (value as string));
   const number = (value: unknown) => (value === null ? undefined : Number(value));
   return {
     space: Number(row.space),
-    prefix: IpPrefix.of(Number(pool!.family) as IpFamily, numberOf(row.start), Number(row.length)),
+    prefix: IpPrefix.of(pool.prefix.family, numberOf(row.start), Number(row.length)),
     state: row.state as string,
     purpose: row.purpose as string,
     claim: text(row.claim),
@@ -68,7 +68,7 @@ function* blockOf(row: Row): Step<BlockRecord> {
     reclaim: text(row.reclaim),
     lease: number(row.lease),
     due: number(row.due),
-    poolId,
+    pool,
   };
 }
 
@@ -104,9 +104,10 @@ export function newAllocation(
  * Lets go of a held block: it rests as long as its pool says before it is free. The allocation's object goes with it.
  * Nothing happens where no block has the name.
  */
-export function* releaseBlock(work: Work, namespace: string, name: string, pool: PoolRecord): Step<void> {
+export function* releaseBlock(work: Work, namespace: string, name: string): Step<void> {
   const block = yield* blockNamed(work, namespace, name);
   if (block !== undefined) {
+    const { pool } = block;
     const space = yield* spaceById(work.plane, block.space, pool.prefix.family);
     const rest = pool.rest ?? (yield* classRest(work, block.class)) ?? work.defaultRestSeconds * 1000;
     space.live--;

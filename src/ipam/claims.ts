@@ -1,15 +1,17 @@
-import { bitsOf, IpAddress, IpPrefix } from '../address/index.ts';
+import { IpAddress, IpPrefix } from '../address/index.ts';
 import { formatTime, withCondition } from '../meta/index.ts';
-import { blockAround, blockNamed, newAllocation, releaseBlock } from './blocks.ts';
-import { type ClassRecord, chainOf, defaultClass, providesPools, requireClass } from './classes.ts';
-import type { AllocationSpec, IPAllocation, IPClaim, IPPool, Scope } from './objects.ts';
-import { offeringPools, type PoolRecord, poolById, provisionedPool } from './pool-record.ts';
-import { claimSpace, occupant, provisionPool, removePool, restingText, take } from './pools.ts';
-import { badRequest, conflict, type Dependency, exhausted, invalid, invalidValue } from './refusals.ts';
-import { allocationName, missingRoles, reduceScope, scopeDigestOf, wholeScopeDigest } from './scope.ts';
+import { type BlockRecord, blockAround, blockNamed, newAllocation, releaseBlock } from './blocks.ts';
+import { type ClassRecord, defaultClass, requireClass } from './classes.ts';
+import type { AllocationSpec, IPAllocation, IPClaim } from './objects.ts';
+import type { PoolRecord } from './pool-record.ts';
+import { claimSpace, restingText, take } from './pool-space.ts';
+import { boundStatus, holdRange, letRangeGo } from './ranges.ts';
+import { badRequest, conflict, exhausted, invalid, invalidValue } from './refusals.ts';
+import { allocationName, reduceScope, scopeDigestOf, wholeScopeDigest } from './scope.ts';
+import { dependencies, prefixLengthFor, sourcesOf } from './sources.ts';
 import { bytesOf, type Space, save, takeExactly } from './space.ts';
 import { durationMilliseconds } from './validation.ts';
-import { one, run, type Step, type Work } from './work.ts';
+import { run, type Step, type Work } from './work.ts';
 
 /** Labels that say who an allocation is for (`seams.md`): indexed. */
 const labels = {
@@ -77,7 +79,7 @@ function* bindBlock(work: Work, claim: IPClaim, record: ClassRecord): Step<IPCla
         dependsOn: [{ plural: 'ipallocations', name: allocation }],
       });
     }
-    return yield* rebind(work, claim, allocation, kept.poolId, kept.space, kept.prefix);
+    return yield* rebind(work, claim, allocation, kept);
   }
 
   const { pools, shortOf } = yield* sourcesOf(work, record, spec.scope, true);
@@ -141,130 +143,6 @@ function* addressInUse(work: Work, claim: IPClaim, wanted: IpPrefix, pool: PoolR
   });
 }
 
-/** The length a claim of this class gets. Refuses one the class does not allow. */
-export function prefixLengthFor(record: ClassRecord, asked: number | undefined): number {
-  const { allowedPrefixLengths: allowed, defaultPrefixLength } = record.spec;
-  const length = asked ?? defaultPrefixLength;
-  if (length === undefined) {
-    throw badRequest({
-      message: `IPClass "${record.name}" has no defaultPrefixLength; set spec.prefixLength`,
-      cause: 'PrefixLengthRejected',
-      field: 'spec.prefixLength',
-      dependsOn: [{ plural: 'ipclasses', name: record.name }],
-    });
-  }
-  const min = allowed?.min ?? 0;
-  const max = allowed?.max ?? bitsOf[record.family];
-  if (length < min || length > max || length > bitsOf[record.family]) {
-    throw badRequest({
-      message: `IPClass "${record.name}" (IPv${record.family}) allows prefix lengths /${min} to /${Math.min(max, bitsOf[record.family])}, not /${length}`,
-      cause: 'PrefixLengthRejected',
-      field: 'spec.prefixLength',
-      dependsOn: [{ plural: 'ipclasses', name: record.name }],
-    });
-  }
-  return length;
-}
-
-/** Where blocks of a class come from: its parent's pool of this scope (brought into being if need be), or the pools that offer it. */
-function* sourcesOf(
-  work: Work,
-  record: ClassRecord,
-  scope: Scope | undefined,
-  first: boolean,
-): Step<{ pools: PoolRecord[]; shortOf: ClassRecord }> {
-  const parentName = record.spec.parentClassName;
-  if (parentName !== undefined && parentName !== '') {
-    const parent = yield* requireClass(work, parentName, `, the parent of IPClass "${record.name}",`);
-    if (first) yield* requireRoles(work, record, [parent], scope);
-    if (!providesPools(parent)) return yield* sourcesOf(work, parent, scope, false);
-    const digest = scopeDigestOf(work.project, parent.spec.poolPer!, scope);
-    const pool = yield* provisionedPool(work, parent, digest);
-    if (pool !== undefined) return { pools: [pool], shortOf: parent };
-    return { pools: [yield* provision(work, record, parent, scope, digest)], shortOf: parent };
-  }
-  if (first) yield* requireRoles(work, record, [], scope);
-  const pools = yield* offeringPools(work, record);
-  if (pools.length > 0) return { pools, shortOf: record };
-  throw badRequest({
-    message: `no IPPool of project "${work.project}" offers IPClass "${record.name}" (IPv${record.family}); add the class to a pool's spec.classNames`,
-    cause: 'NoOfferingPool',
-    dependsOn: [{ plural: 'ipclasses', name: record.name }],
-  });
-}
-
-function* provision(
-  work: Work,
-  wanted: ClassRecord,
-  parent: ClassRecord,
-  scope: Scope | undefined,
-  digest: string,
-): Step<PoolRecord> {
-  yield* requireRoles(work, wanted, yield* chainOf(work, parent), scope);
-  const length = prefixLengthFor(parent, undefined);
-  const { pools, shortOf } = yield* sourcesOf(work, parent, scope, false);
-  for (const pool of pools) {
-    if (length < Math.max(pool.minLength, pool.prefix.length) || length > pool.maxLength) continue;
-    const space = yield* claimSpace(work, pool, `IPClass "${parent.name}"`, parent.spec.uniqueWithin ?? [], scope);
-    const block = yield* take(work, pool, space, length);
-    if (block !== undefined) return yield* provisionPool(work, parent, scope, digest, pool, space, block);
-  }
-  throw exhausted(
-    undefined,
-    `IPClass "${parent.name}" (IPv${parent.family}) cannot provision its /${length} pool for this scope: ${pools.map((pool) => `IPPool "${pool.name}" (${pool.prefix})`).join(', ')} has no room; add a pool, or delete one that is empty`,
-    dependencies(work, pools, parent, shortOf),
-  );
-}
-
-/** Refuses a scope without the roles that `record` and these ancestors need, naming all that are missing. */
-function* requireRoles(
-  work: Work,
-  record: ClassRecord,
-  above: readonly ClassRecord[],
-  scope: Scope | undefined,
-): Step<void> {
-  const needed = [
-    ...(record.spec.uniqueWithin ?? []),
-    ...above.flatMap((each) => [...(each.spec.poolPer ?? []), ...(each.spec.uniqueWithin ?? [])]),
-  ];
-  if (missingRoles(needed, scope).length === 0) return;
-  const chain = yield* chainOf(work, record);
-  const all = missingRoles(
-    chain.flatMap((each, index) => [
-      ...(index === 0 && above[0] !== record ? [] : (each.spec.poolPer ?? [])),
-      ...(each.spec.uniqueWithin ?? []),
-    ]),
-    scope,
-  );
-  const error = badRequest({
-    message: `IPClass "${record.name}" needs the scope role${all.length === 1 ? '' : 's'} ${all.join(', ')}; set spec.scope.${all[0]}`,
-  });
-  error.status.details = {
-    causes: [
-      ...all.map((role) => ({
-        reason: 'ScopeRolesMissing',
-        message: `the scope role "${role}" is required`,
-        field: `spec.scope.${role}`,
-      })),
-      {
-        reason: 'DependsOn',
-        message: `a change of ipclasses/${record.name} could help`,
-        field: `ipclasses/${record.name}`,
-      },
-    ],
-  };
-  throw error;
-}
-
-/** Pools made by this transaction are gone with its refusal: nobody can watch them. */
-function dependencies(work: Work, pools: readonly PoolRecord[], ...classes: ClassRecord[]): Dependency[] {
-  const names = new Set(pools.filter((pool) => !work.madePools.has(pool.id)).map((pool) => pool.name));
-  return [
-    ...[...names].map((name) => ({ plural: 'ippools' as const, name })),
-    ...[...new Set(classes.map((each) => each.name))].map((name) => ({ plural: 'ipclasses' as const, name })),
-  ];
-}
-
 function* hold(
   work: Work,
   claim: IPClaim,
@@ -324,58 +202,18 @@ function claimRefOf({ metadata: { namespace, name, uid } }: IPClaim): NonNullabl
   return { namespace: namespace!, name, ...(uid === undefined ? {} : { uid }) };
 }
 
-function boundStatus(block: IpPrefix, pool: string, allocation: string | undefined): NonNullable<IPClaim['status']> {
-  return {
-    phase: 'Bound',
-    allocatedCIDR: block.toString(),
-    poolRef: { name: pool },
-    ...(allocation === undefined ? {} : { boundAllocationRef: { name: allocation } }),
-  };
-}
-
-function* rebind(
-  work: Work,
-  claim: IPClaim,
-  allocation: string,
-  poolId: number,
-  space: number,
-  block: IpPrefix,
-): Step<IPClaim> {
+function* rebind(work: Work, claim: IPClaim, allocation: string, kept: BlockRecord): Step<IPClaim> {
   const namespace = claim.metadata.namespace!;
   yield* run(
     `UPDATE ipam_block SET state = 'held', due = NULL, claim = ? WHERE space = ? AND start = ?`,
     `${namespace}/${claim.metadata.name}`,
-    space,
-    bytesOf(block.start),
+    kept.space,
+    bytesOf(kept.prefix.start),
   );
   const object = (yield* work.get<IPAllocation>('ipallocations', namespace, allocation))!;
   const { conditions: _, ...status } = object.status!;
   work.put('ipallocations', { ...object, spec: { ...object.spec!, claimRef: claimRefOf(claim) }, status });
-  return { ...claim, status: boundStatus(block, (yield* poolById(poolId)).name, allocation) };
-}
-
-/** Holds the pool the class provisions at this scope, bringing it into being. */
-function* holdRange(work: Work, claim: IPClaim, record: ClassRecord): Step<IPClaim> {
-  const { name } = claim.metadata;
-  if (!providesPools(record)) {
-    throw badRequest({
-      message: `IPClass "${record.name}" holds no range: it has no poolPer; use spec.target Block, or name a class that provisions pools`,
-      dependsOn: [{ plural: 'ipclasses', name: record.name }],
-    });
-  }
-  const scope = claim.spec?.scope;
-  yield* requireRoles(work, record, [record], scope);
-  const digest = scopeDigestOf(work.project, record.spec.poolPer!, scope);
-  const pool =
-    (yield* provisionedPool(work, record, digest)) ?? (yield* provision(work, record, record, scope, digest));
-  if (pool.holder !== undefined) {
-    throw conflict('ipclaims', name, {
-      message: `the range of IPClass "${record.name}" at this scope, IPPool "${pool.name}", is held by IPClaim "${pool.holder}"`,
-      dependsOn: [{ plural: 'ippools', name: pool.name }],
-    });
-  }
-  yield* run('UPDATE ipam_pool SET holder = ? WHERE id = ?', `${claim.metadata.namespace}/${name}`, pool.id);
-  return { ...claim, status: boundStatus(pool.prefix, pool.name, undefined) };
+  return { ...claim, status: boundStatus(kept.prefix, kept.pool.name, allocation) };
 }
 
 /** Releases what a claim holds, by its policy, and removes the claim. */
@@ -394,7 +232,7 @@ function* letBlockGo(work: Work, claim: IPClaim): Step<void> {
   const block = yield* blockNamed(work, namespace, allocation);
   if (block === undefined) return;
   if (block.reclaim !== 'Retain') {
-    yield* releaseBlock(work, namespace, allocation, yield* poolById(block.poolId));
+    yield* releaseBlock(work, namespace, allocation);
     return;
   }
   yield* run(
@@ -418,28 +256,11 @@ function* letBlockGo(work: Work, claim: IPClaim): Step<void> {
   });
 }
 
-function* letRangeGo(work: Work, claim: IPClaim): Step<void> {
-  const holder = `${claim.metadata.namespace}/${claim.metadata.name}`;
-  const row = yield* one('SELECT id FROM ipam_pool WHERE plane = ? AND holder = ?', work.plane, holder);
-  if (row === undefined) return;
-  const pool = yield* poolById(Number(row.id));
-  const inside = yield* occupant(work, pool);
-  if (inside !== undefined) {
-    throw conflict('ipclaims', claim.metadata.name, {
-      message: `IPClaim "${holder}" holds the range ${pool.prefix} (IPPool "${pool.name}"), and ${inside} is still inside; release that first`,
-      dependsOn: [{ plural: 'ippools', name: pool.name }],
-    });
-  }
-  const object = yield* work.get<IPPool>('ippools', '', pool.name);
-  yield* removePool(work, pool, object);
-}
-
 /** Deletes an allocation nobody claims: its address rests, its name is free. Refuses every other kind. */
 export function* deleteAllocation(work: Work, object: IPAllocation): Step<IPAllocation> {
   const { name } = object.metadata;
   const namespace = object.metadata.namespace!;
-  const block = yield* blockNamed(work, namespace, name);
-  if (block !== undefined) yield* releaseBlock(work, namespace, name, yield* poolById(block.poolId));
+  yield* releaseBlock(work, namespace, name);
   return work.delete('ipallocations', object);
 }
 

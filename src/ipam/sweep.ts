@@ -2,7 +2,7 @@ import { withCondition } from '../meta/index.ts';
 import { batch, releaseBlock, sweepSpace } from './blocks.ts';
 import type { IPAllocation, IPClass, IPPool } from './objects.ts';
 import { poolById } from './pool-record.ts';
-import { statusOf } from './pools.ts';
+import { statusOf } from './provisioning.ts';
 import { spaceById } from './space.ts';
 import { one, rows, run, type Step, type Work } from './work.ts';
 
@@ -28,7 +28,7 @@ export function* sweepPlane(work: Work): Step<void> {
     } else if (row.state === 'retained') {
       yield* expire(work, row.namespace as string, row.name as string, Number(row.lease));
     } else {
-      yield* releaseBlock(work, row.namespace as string, row.name as string, pool);
+      yield* releaseBlock(work, row.namespace as string, row.name as string);
     }
   }
 }

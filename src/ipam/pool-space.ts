@@ -1,0 +1,103 @@
+import { IpPrefix, subtract } from '../address/index.ts';
+import { sweepSpace } from './blocks.ts';
+import type { Reservations, Scope } from './objects.ts';
+import type { PoolRecord } from './pool-record.ts';
+import { badRequest } from './refusals.ts';
+import { allocationName, scopeDigestOf } from './scope.ts';
+import { bytesOf, createSpace, findSpace, type Space, takeBest, takeFirst } from './space.ts';
+import { one, run, type Step, type Work } from './work.ts';
+/** Where PoolCarve and Reservation allocations are shown: the namespace every project has. */
+export const poolNamespace = 'default';
+
+/**
+ * The space of `pool` that `drawer` takes blocks from, opened where it is new. All that draw from a pool at one time must
+ * agree on the roles their blocks are unique within: otherwise two of them could hold one address and differ in no role.
+ */
+export function* claimSpace(
+  work: Work,
+  pool: PoolRecord,
+  drawer: string,
+  roles: readonly string[],
+  scope: Scope | undefined,
+): Step<Space> {
+  const text = JSON.stringify([...roles].sort());
+  if (pool.roles === undefined) {
+    yield* run('UPDATE ipam_pool SET roles = ? WHERE id = ?', text, pool.id);
+  } else if (pool.roles !== text) {
+    const inUse = yield* one('SELECT 1 FROM ipam_space WHERE pool = ? AND live > 0 LIMIT 1', pool.id);
+    if (inUse !== undefined) {
+      throw badRequest({
+        message: `IPPool "${pool.name}" holds addresses that are unique within ${pool.roles}, and ${drawer} needs them unique within ${text}; give it a pool of its own`,
+        cause: 'NoOfferingPool',
+        dependsOn: [{ plural: 'ippools', name: pool.name }],
+      });
+    }
+    yield* run('UPDATE ipam_pool SET roles = ? WHERE id = ?', text, pool.id);
+  }
+  const digest = roles.length === 0 ? '' : scopeDigestOf(work.project, [...roles].sort(), scope);
+  return (yield* findSpace(work.plane, pool.id, digest, pool.prefix.family)) ?? (yield* openSpace(work, pool, digest));
+}
+
+export function* openSpace(work: Work, pool: PoolRecord, digest: string): Step<Space> {
+  const reserved = pool.reserved.map((text) => IpPrefix.parse(text));
+  const used = reserved.reduce((sum, prefix) => sum + prefix.size, 0n);
+  const free = subtract(pool.prefix, reserved);
+  const space = yield* createSpace(work.plane, pool.id, digest, pool.prefix.family, free, used);
+  for (const prefix of reserved) {
+    yield* run(
+      `INSERT INTO ipam_block (space, start, last, length, plane, state, purpose, namespace, name)
+       VALUES (?, ?, ?, ?, ?, 'held', 'Reservation', ?, ?)`,
+      space.id,
+      bytesOf(prefix.start),
+      bytesOf(prefix.end),
+      prefix.length,
+      work.plane,
+      digest === '' ? poolNamespace : null,
+      digest === '' ? reservationName(pool.name, prefix) : null,
+    );
+  }
+  return space;
+}
+
+export function reservationName(pool: string, prefix: IpPrefix): string {
+  return allocationName(`ippools/${pool}/${prefix}`);
+}
+
+/** A free block by the pool's strategy, once blocks that have rested are back; undefined where there is none. */
+export function* take(work: Work, pool: PoolRecord, space: Space, length: number): Step<IpPrefix | undefined> {
+  const taking = pool.strategy === 'BestFit' ? takeBest : takeFirst;
+  const block = yield* taking(space, length);
+  if (block !== undefined) return block;
+  return (yield* sweepSpace(work, space, pool.prefix)) > 0 ? yield* taking(space, length) : undefined;
+}
+
+/** When the next resting block of the space is free, in words; '' where none rests. */
+export function* restingText(work: Work, space: Space): Step<string> {
+  const next = yield* one(
+    `SELECT min(due) AS due, count(*) AS n FROM ipam_block WHERE space = ? AND state = 'resting'`,
+    space.id,
+  );
+  if (next === undefined || next.due === null) return '';
+  const seconds = Math.max(1, Math.ceil((Number(next.due) - work.now) / 1000));
+  return `; ${next.n} released ${Number(next.n) === 1 ? 'block rests' : 'blocks rest'}, the next is free in ${seconds} s`;
+}
+
+/** What `reservations` of a pool sets aside: units from its start and from its end. */
+export function reservedUnits(pool: IpPrefix, reservations: Reservations | undefined): IpPrefix[] {
+  const unit = reservations?.unitPrefixLength;
+  if (unit === undefined || unit < pool.length) return [];
+  const units: IpPrefix[] = [];
+  let front: IpPrefix | undefined = IpPrefix.of(pool.family, pool.start, unit);
+  for (let n = 0; n < (reservations?.leading ?? 0) && front !== undefined && pool.contains(front); n++) {
+    units.push(front);
+    front = front.next();
+  }
+  const trailing: IpPrefix[] = [];
+  let back: IpPrefix | undefined = IpPrefix.of(pool.family, pool.end, unit);
+  for (let n = 0; n < (reservations?.trailing ?? 0) && back !== undefined && pool.contains(back); n++) {
+    if (units.length > 0 && back.start <= units.at(-1)!.start) break;
+    trailing.unshift(back);
+    back = back.previous();
+  }
+  return [...units, ...trailing];
+}

@@ -1,0 +1,225 @@
+import { IpPrefix } from '../address/index.ts';
+import { formatTime } from '../meta/index.ts';
+import { newAllocation, releaseBlock } from './blocks.ts';
+import { type ClassRecord, countOffers } from './classes.ts';
+import { apiVersion, type IPAllocation, type IPPool, provisionedBy, type Scope, scopeDigest } from './objects.ts';
+import { type PoolRecord, poolColumns, poolOf } from './pool-record.ts';
+import { openSpace, poolNamespace, reservationName, reservedUnits } from './pool-space.ts';
+import { conflict } from './refusals.ts';
+import { allocationName, cascadePoolName, digestOf, uuidOf } from './scope.ts';
+import { bytesOf, findSpace, give, type Space, save } from './space.ts';
+import { durationMilliseconds } from './validation.ts';
+import { one, rows, run, type Step, type Work } from './work.ts';
+/** Stores the pool and all that comes with it: its row, its first space, its reservations, its offers. */
+export function* insertPool(
+  work: Work,
+  object: IPPool,
+  prefix: IpPrefix,
+  parent: PoolRecord | undefined,
+  provisioned: { class: string; digest: string } | undefined,
+): Step<PoolRecord> {
+  const { spec } = object;
+  const reserved = reservedUnits(prefix, spec?.reservations);
+  const row = yield* one(
+    `INSERT INTO ipam_pool (plane, name, family, start, length, parent, class, digest, strategy, min_length, max_length,
+       rest, max_lease, reserved) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${poolColumns}`,
+    work.plane,
+    object.metadata.name,
+    prefix.family,
+    bytesOf(prefix.start),
+    prefix.length,
+    parent?.id ?? null,
+    provisioned?.class ?? null,
+    provisioned?.digest ?? null,
+    spec?.allocation?.strategy ?? 'FirstFit',
+    spec?.allocation?.minPrefixLength ?? null,
+    spec?.allocation?.maxPrefixLength ?? null,
+    durationMilliseconds(spec?.restPeriod) ?? null,
+    durationMilliseconds(spec?.maxRetentionLease) ?? null,
+    JSON.stringify(reserved),
+  );
+  const pool = poolOf(row!);
+  work.madePools.add(pool.id);
+  yield* openSpace(work, pool, '');
+  for (const unit of reserved) {
+    work.put(
+      'ipallocations',
+      newAllocation(work, poolNamespace, reservationName(pool.name, unit), unit, {
+        poolRef: { name: pool.name },
+        purpose: 'Reservation',
+        ...(provisioned === undefined ? {} : { className: provisioned.class }),
+      }),
+    );
+  }
+  yield* writeOffers(work, pool, spec?.classNames ?? []);
+  return pool;
+}
+
+export function* writeOffers(work: Work, pool: PoolRecord, classNames: readonly string[]): Step<void> {
+  yield* run('DELETE FROM ipam_offer WHERE pool = ?', pool.id);
+  for (const name of new Set(classNames)) {
+    yield* run(
+      'INSERT INTO ipam_offer (plane, class, pool_name, pool) VALUES (?, ?, ?, ?)',
+      work.plane,
+      name,
+      pool.name,
+      pool.id,
+    );
+  }
+}
+
+/** Takes a block of `length` out of `parent` for the pool `name`, and shows it as an allocation of purpose PoolCarve. */
+export function* carve(
+  work: Work,
+  parent: PoolRecord,
+  space: Space,
+  block: IpPrefix,
+  name: string,
+  className: string | undefined,
+): Step<void> {
+  space.live++;
+  yield* save(space);
+  const allocation = allocationName(`ippools/${name}`);
+  yield* run(
+    `INSERT INTO ipam_block (space, start, last, length, plane, state, purpose, namespace, name, class)
+     VALUES (?, ?, ?, ?, ?, 'held', 'PoolCarve', ?, ?, ?)`,
+    space.id,
+    bytesOf(block.start),
+    bytesOf(block.end),
+    block.length,
+    work.plane,
+    poolNamespace,
+    allocation,
+    className ?? null,
+  );
+  work.put(
+    'ipallocations',
+    newAllocation(work, poolNamespace, allocation, block, {
+      poolRef: { name: parent.name },
+      purpose: 'PoolCarve',
+      ...(className === undefined ? {} : { className }),
+    }),
+  );
+}
+
+/** A cascade's pool: carved from `parent` by the class's own prefix length, under a name people can read. */
+export function* provisionPool(
+  work: Work,
+  record: ClassRecord,
+  scope: Scope | undefined,
+  digest: string,
+  parent: PoolRecord,
+  space: Space,
+  block: IpPrefix,
+): Step<PoolRecord> {
+  const roles = record.spec.poolPer ?? [];
+  const name = cascadePoolName(record.name, work.project, roles, scope, digestOf(record.name, digest));
+  if ((yield* work.get('ippools', '', name)) !== undefined) {
+    throw conflict('ippools', name, {
+      message: `IPClass "${record.name}" would provision IPPool "${name}" for this scope, but a pool of that name is there already; delete or rename it`,
+      dependsOn: [{ plural: 'ippools', name }],
+    });
+  }
+  yield* carve(work, parent, space, block, name, record.name);
+  const own: Scope = {};
+  for (const role of roles) if (scope !== undefined && Object.hasOwn(scope, role)) own[role] = scope[role]!;
+  const object: IPPool = {
+    apiVersion,
+    kind: 'IPPool',
+    metadata: {
+      name,
+      uid: uuidOf(work.seed, 'ippools', name),
+      generation: 1,
+      creationTimestamp: formatTime(work.now),
+      labels: { [provisionedBy]: labelValue(record.name), [scopeDigest]: labelValue(digest) },
+    },
+    spec: {
+      ipFamily: block.family === 4 ? 'IPv4' : 'IPv6',
+      parentPoolRef: { name: parent.name },
+      prefixLength: block.length,
+      classRef: { name: record.name },
+      scope: own,
+      ...(record.spec.reservations === undefined ? {} : { reservations: record.spec.reservations }),
+    },
+  };
+  const pool = yield* insertPool(work, object, block, parent, { class: record.name, digest });
+  work.put('ippools', { ...object, status: { ...statusOf(pool, usedAtFirst(pool)), scopeDigest: digest } });
+  yield* run('UPDATE ipam_class SET stale = 1 WHERE plane = ? AND name = ?', work.plane, record.name);
+  return pool;
+}
+
+/** Label values are at most 63 characters and end in a letter or digit. */
+function labelValue(text: string): string {
+  return text.slice(0, 63).replace(/[^a-zA-Z0-9]+$/, '');
+}
+
+export function usedAtFirst(pool: PoolRecord): bigint {
+  return pool.reserved.reduce((sum, text) => sum + IpPrefix.parse(text).size, 0n);
+}
+
+/** `phase`, range and capacity as the pool's status shows them. `used` counts reserved, held and resting addresses. */
+export function statusOf(pool: PoolRecord, used: bigint): NonNullable<IPPool['status']> {
+  const total = pool.prefix.size;
+  return {
+    phase: used >= total ? 'Exhausted' : 'Ready',
+    allocatedCIDR: pool.prefix.toString(),
+    ipFamily: pool.prefix.family === 4 ? 'IPv4' : 'IPv6',
+    capacity: { total: String(total), allocated: String(used), available: String(total - used) },
+    utilizationPercent: Number((used * 1_000_000n) / total) / 10_000,
+  };
+}
+
+/** What in `pool`, or in pools below it, keeps it from going; undefined where nothing does. */
+export function* occupant(work: Work, pool: PoolRecord): Step<string | undefined> {
+  for (const row of yield* rows(`SELECT ${poolColumns} FROM ipam_pool WHERE parent = ?`, pool.id)) {
+    const child = poolOf(row);
+    if (child.class === undefined) return `IPPool "${child.name}"`;
+    if (child.holder !== undefined) return `IPPool "${child.name}" held by IPClaim "${child.holder}"`;
+    const inside = yield* occupant(work, child);
+    if (inside !== undefined) return inside;
+  }
+  const claimed = yield* one(
+    `SELECT b.namespace, b.name, b.claim FROM ipam_space s JOIN ipam_block b ON b.space = s.id
+     WHERE s.pool = ? AND s.live > 0 AND b.purpose = 'Claim' AND b.state <> 'resting' LIMIT 1`,
+    pool.id,
+  );
+  if (claimed === undefined) return undefined;
+  return claimed.claim === null
+    ? `the retained IPAllocation "${claimed.namespace}/${claimed.name}"`
+    : `IPClaim "${claimed.claim}"`;
+}
+
+/** Removes a pool nobody occupies, with the derived pools below it, and gives its range back. */
+export function* removePool(work: Work, pool: PoolRecord, given?: IPPool): Step<IPPool> {
+  for (const row of yield* rows(`SELECT ${poolColumns} FROM ipam_pool WHERE parent = ?`, pool.id)) {
+    yield* removePool(work, poolOf(row));
+  }
+  const object = given ?? (yield* work.get<IPPool>('ippools', '', pool.name))!;
+  for (const text of pool.reserved) {
+    const name = reservationName(pool.name, IpPrefix.parse(text));
+    const allocation = yield* work.get<IPAllocation>('ipallocations', poolNamespace, name);
+    if (allocation !== undefined) work.delete('ipallocations', allocation);
+  }
+  for (const table of ['ipam_block', 'ipam_free']) {
+    yield* run(`DELETE FROM ${table} WHERE space IN (SELECT id FROM ipam_space WHERE pool = ?)`, pool.id);
+  }
+  yield* run('DELETE FROM ipam_space WHERE pool = ?', pool.id);
+  yield* run('DELETE FROM ipam_offer WHERE pool = ?', pool.id);
+  yield* run('DELETE FROM ipam_pool WHERE id = ?', pool.id);
+  if (pool.parent === undefined) {
+    yield* giveRoot(work, pool.prefix);
+  } else {
+    yield* releaseBlock(work, poolNamespace, allocationName(`ippools/${pool.name}`));
+  }
+  if (pool.class === undefined) yield* countOffers(work, new Set(object.spec?.classNames ?? []));
+  else yield* run('UPDATE ipam_class SET stale = 1 WHERE plane = ? AND name = ?', work.plane, pool.class);
+  return work.delete('ippools', object);
+}
+
+function* giveRoot(work: Work, prefix: IpPrefix): Step<void> {
+  const space = (yield* findSpace(work.plane, 0, `${work.plane}/IPv${prefix.family}`, prefix.family))!;
+  yield* run('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(prefix.start));
+  yield* give(space, prefix, IpPrefix.of(prefix.family, 0n, 0));
+  space.live--;
+  yield* save(space);
+}
