@@ -38,9 +38,12 @@ export interface ServedResource extends ResourceType {
 export interface ResourceBacking {
   /** `object` has passed the schema and carries uid, creationTimestamp, managedFields. Answers the stored object. */
   create(request: BackingRequest, object: KubeObject): Promise<KubeObject>;
-  /** `object` is what would be stored; `old` what it was built from. Must refuse with Conflict when `old` has moved on. */
+  /**
+   * `object` is what would be stored; `old` what it was built from. Must refuse with Conflict when `old` has moved on, and
+   * remove a terminating object whose last finalizer went.
+   */
   update(request: BackingRequest, object: KubeObject, old: KubeObject): Promise<KubeObject>;
-  /** Answers the last state, or the object still there when finalizers hold it. */
+  /** Answers the last state, or, when finalizers hold it, the object still there with its deletionTimestamp set. */
   delete(request: BackingRequest, old: KubeObject): Promise<KubeObject>;
 }
 

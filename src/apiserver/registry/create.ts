@@ -1,4 +1,4 @@
-import { ApiError, type KubeObject } from '../../meta/index.ts';
+import { ApiError, isApiError, type KubeObject } from '../../meta/index.ts';
 import { encoder } from '../codec.ts';
 import { alreadyExists, badRequest, forbidden, methodNotAllowed, notFound } from '../errors.ts';
 import type { ApiResponse } from '../http/message.ts';
@@ -61,7 +61,8 @@ export async function createObject(
     try {
       return await store(call, object, dryRun);
     } catch (error) {
-      if (!(error instanceof PreconditionFailed)) throw error;
+      const taken = error instanceof PreconditionFailed || isApiError(error, 'AlreadyExists');
+      if (!taken) throw error;
       if (!generated || attempt === generateAttempts) throw alreadyExists(served.resource, object.metadata.name);
     }
   }
@@ -71,9 +72,6 @@ async function store(call: Call, object: KubeObject, dryRun: boolean): Promise<A
   const { served, server } = call;
   const key = storageKey(call, object.metadata.name, object.metadata.namespace ?? '');
   if (served.resource.backing !== undefined) {
-    if ((await server.storage.get(key, { newest: true })) !== undefined) {
-      throw alreadyExists(served.resource, object.metadata.name);
-    }
     return respondObject(call, 201, await served.resource.backing.create(backingRequest(call, dryRun), object));
   }
   if (dryRun) {

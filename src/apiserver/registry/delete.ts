@@ -127,14 +127,8 @@ async function finish(
   dryRun: boolean,
 ): Promise<{ object: KubeObject; gone: boolean }> {
   const { served, server } = call;
-  const { backing } = served.resource;
+  if (served.resource.backing !== undefined) return finishBacked(call, object, old, dryRun);
   const gone = mayGo(call, object);
-  if (backing !== undefined) {
-    const marked =
-      gone || jsonEqual(object, old) ? old : await backing.update(backingRequest(call, dryRun), object, old);
-    const left = gone ? await backing.delete(backingRequest(call, dryRun), marked) : marked;
-    return { object: left, gone };
-  }
   if (dryRun || (!gone && jsonEqual(object, old))) return { object, gone };
   // What goes at once is shown in its DELETED event as it was, not as it would have been while terminating.
   const last = gone && !isTerminating(old) ? old : object;
@@ -147,4 +141,22 @@ async function finish(
   if (gone) removed(call, call.name);
   else committed(call, object, revision);
   return { object: last, gone };
+}
+
+/** A backing marks what it deletes by itself; only finalizers that the propagation policy adds are written first. */
+async function finishBacked(
+  call: Call,
+  object: KubeObject,
+  old: KubeObject,
+  dryRun: boolean,
+): Promise<{ object: KubeObject; gone: boolean }> {
+  const backing = call.served.resource.backing!;
+  const request = backingRequest(call, dryRun);
+  const { finalizers } = object.metadata;
+  let current = old;
+  if (finalizers !== undefined && !jsonEqual(finalizers, old.metadata.finalizers)) {
+    current = await backing.update(request, { ...old, metadata: { ...old.metadata, finalizers } }, old);
+  }
+  const left = await backing.delete(request, current);
+  return { object: left, gone: (left.metadata.finalizers ?? []).length === 0 };
 }

@@ -1,4 +1,4 @@
-import { isTerminating, jsonEqual, type KubeObject } from '../../meta/index.ts';
+import { isApiError, isTerminating, jsonEqual, type KubeObject } from '../../meta/index.ts';
 import { decode, encoder } from '../codec.ts';
 import { badRequest, conflict, invalid, notFound } from '../errors.ts';
 import type { ApiResponse } from '../http/message.ts';
@@ -92,6 +92,7 @@ export async function modify(call: Call, modification: Modification): Promise<Ap
     try {
       return await write(call, record, next, old, modification.dryRun);
     } catch (error) {
+      if (call.served.resource.backing !== undefined && isApiError(error, 'Conflict') && attempt < attempts) continue;
       if (!(error instanceof PreconditionFailed)) throw error;
       if (error.actual === 'absent') throw notFound(call.served.resource, call.name);
       // A write that names the version it is for is refused by the next look.
@@ -129,9 +130,7 @@ async function write(
   }
   const { backing } = served.resource;
   if (backing !== undefined) {
-    const stored = await backing.update(backingRequest(call, dryRun), next, old);
-    if (dryRun || !mayGo(call, stored)) return respondObject(call, 200, stored);
-    return respondObject(call, 200, await backing.delete(backingRequest(call, dryRun), stored));
+    return respondObject(call, 200, await backing.update(backingRequest(call, dryRun), next, old));
   }
   if (dryRun) return respondObject(call, 200, next);
   const going = mayGo(call, next);
