@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Registry } from 'prom-client';
 import type { BackingRequest, ProcedureTransaction, SqlValue, Storage, StorageKey } from '../apiserver/index.ts';
 import { VirtualClock } from '../kube/index.ts';
 import { ApiError, type KubeObject, type Status } from '../meta/index.ts';
@@ -94,7 +95,7 @@ export class TestIpam {
   readonly ipam: ReturnType<typeof createIpam>;
   #uids = 0;
 
-  constructor(defaultRestSeconds = 0) {
+  constructor(defaultRestSeconds = 0, metrics?: Registry) {
     this.ipam = createIpam({
       storage: {
         call: async (procedure: string, argument: unknown) => this.store.call(procedure, argument),
@@ -102,6 +103,7 @@ export class TestIpam {
       clock: this.clock,
       log: { error: (context) => this.errors.push(context) },
       defaultRestSeconds,
+      ...(metrics === undefined ? {} : { metrics }),
     });
   }
 

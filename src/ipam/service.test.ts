@@ -1,0 +1,72 @@
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import type { IPPool } from './objects.ts';
+import { refusalOf, TestIpam } from './testing.ts';
+
+const apiVersion = 'ipam.miloapis.com/v1alpha1';
+
+async function tiny(ipam: TestIpam, ofClass: object = {}, ofPool: object = {}): Promise<void> {
+  await ipam.create('alpha', 'ipclasses', {
+    apiVersion,
+    kind: 'IPClass',
+    metadata: { name: 'tiny' },
+    spec: { ipFamily: 'IPv4', defaultPrefixLength: 32, ...ofClass },
+  });
+  await ipam.create('alpha', 'ippools', {
+    apiVersion,
+    kind: 'IPPool',
+    metadata: { name: 'tiny-pool' },
+    spec: { cidr: '192.0.2.0/32', ipFamily: 'IPv4', classNames: ['tiny'], ...ofPool },
+  });
+}
+
+test.each([
+  ['the server says', {}, {}, 60],
+  ['its class says', { restPeriod: '20s' }, {}, 20],
+  ['its pool says', { restPeriod: '20s' }, { restPeriod: '5s' }, 5],
+  ['its pool says, be it not at all', { restPeriod: '20s' }, { restPeriod: '0s' }, 0],
+])('a freed address rests as long as %s', async (_, ofClass, ofPool, seconds) => {
+  const ipam = new TestIpam(60);
+  await tiny(ipam, ofClass, ofPool);
+  await ipam.claim('alpha', 'a', { className: 'tiny' });
+  await ipam.release('alpha', 'a');
+  if (seconds > 0) {
+    await ipam.clock.advance(seconds * 1000 - 1);
+    expect((await refusalOf(ipam.claim('alpha', 'b', { className: 'tiny' }))).code).toBe(507);
+    await ipam.clock.advance(1);
+  }
+  // Without the sweeper: an allocation that finds nothing frees what has rested.
+  expect((await ipam.claim('alpha', 'b', { className: 'tiny' })).status?.allocatedCIDR).toBe('192.0.2.0/32');
+});
+
+test('a restart goes on with what rests and shows what was not yet shown', async () => {
+  const ipam = new TestIpam(10);
+  await tiny(ipam);
+  await ipam.claim('alpha', 'a', { className: 'tiny' });
+  await ipam.release('alpha', 'a');
+  expect(ipam.get<IPPool>('alpha', 'ippools', 'tiny-pool')?.status?.phase).toBe('Ready');
+  ipam.ipam.start();
+  await ipam.clock.advance(100);
+  expect(ipam.get<IPPool>('alpha', 'ippools', 'tiny-pool')?.status?.phase).toBe('Exhausted');
+  await ipam.clock.advance(10_500);
+  expect(ipam.get<IPPool>('alpha', 'ippools', 'tiny-pool')?.status?.phase).toBe('Ready');
+  await ipam.ipam.stop();
+});
+
+test('metrics count attempts and failures by cause, and show how full a pool is', async () => {
+  const registry = new Registry();
+  const ipam = new TestIpam(0, registry);
+  await tiny(ipam);
+  ipam.ipam.start();
+  await ipam.claim('alpha', 'a', { className: 'tiny' });
+  await refusalOf(ipam.claim('alpha', 'b', { className: 'tiny' }));
+  await refusalOf(ipam.claim('alpha', 'b', { className: 'nope' }));
+  await ipam.clock.advance(1100);
+  const text = await registry.metrics();
+  expect(text).toContain('berth_ipam_attempts_total{resource="ipclaims",verb="create"} 3');
+  expect(text).toContain('berth_ipam_failures_total{resource="ipclaims",verb="create",cause="Exhausted"} 1');
+  expect(text).toContain('berth_ipam_failures_total{resource="ipclaims",verb="create",cause="ClassNotFound"} 1');
+  expect(text).toContain('berth_ipam_pool_utilization_ratio{plane="project/alpha",pool="tiny-pool"} 1');
+  expect(text).toContain('berth_ipam_write_seconds_count{resource="ipclaims",verb="create"} 3');
+  await ipam.ipam.stop();
+});
