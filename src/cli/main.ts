@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { configFields, featureGates, StartError, StorageOpenError, UsageError } from '../platform/index.ts';
-import { demo } from './demo.ts';
+import { demo } from './demo/index.ts';
 import { up, upOptions } from './up.ts';
 
 /** What the process ends with. */
@@ -37,7 +37,8 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     if (error instanceof UsageError) return complain(error.message, exitCodes.usage);
-    if (error instanceof StorageOpenError || error instanceof StartError) return complain(error.message, exitCodes.failed);
+    if (error instanceof StorageOpenError || error instanceof StartError)
+      return complain(error.message, exitCodes.failed);
     throw error;
   }
 }

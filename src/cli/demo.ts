@@ -1,1 +1,0 @@
-export async function demo(): Promise<number> { return 1; }
