@@ -25,79 +25,121 @@ export interface AggregatedResource {
   readonly backing?: ResourceBacking;
 }
 
-const schemaCacheLimit = 500;
+const cacheLimit = 500;
 
-/** Compiled schemas by their source, so that planes that serve the same CRD share one. The least recently used goes. */
-export class SchemaCache {
-  readonly #compiled = new Map<string, CompiledSchema>();
+/** What a version of a CRD serves, whichever plane it is in. */
+type ServedVersion = Omit<Served, 'schemaRevision' | 'terminating'>;
 
-  get(source: JsonSchema): CompiledSchema {
-    const key = createHash('sha256').update(JSON.stringify(source)).digest('base64');
-    const compiled = this.#compiled.get(key) ?? compileSchema(source);
-    this.#compiled.delete(key);
-    this.#compiled.set(key, compiled);
-    if (this.#compiled.size > schemaCacheLimit) this.#compiled.delete(this.#compiled.keys().next().value!);
+interface Compiled {
+  /** Of the spec: equal for equal specs. */
+  readonly hash: string;
+  readonly versions: readonly ServedVersion[];
+}
+
+/**
+ * CRDs compiled, by their specs, so that planes that serve the same CRD share schemas and everything made of them. The
+ * least recently used go.
+ */
+export class DefinitionCache {
+  readonly #compiled = new Map<string, Compiled>();
+
+  get(spec: Spec): Compiled {
+    const hash = createHash('sha256').update(JSON.stringify(spec)).digest('base64');
+    const compiled = this.#compiled.get(hash) ?? { hash, versions: versionsOf(spec) };
+    this.#compiled.delete(hash);
+    this.#compiled.set(hash, compiled);
+    if (this.#compiled.size > cacheLimit) this.#compiled.delete(this.#compiled.keys().next().value!);
     return compiled;
   }
 }
 
-/** Everything a CRD makes a plane serve, one entry per served version; nothing until it is established. */
-export function servedByDefinition(
-  definition: CustomResourceDefinition,
-  schemaRevision: number,
-  schemas: SchemaCache,
-): Served[] {
-  const conditions = (definition.status as { conditions?: Condition[] } | undefined)?.conditions ?? [];
-  if (!conditions.some((condition) => condition.type === 'Established' && condition.status === 'True')) return [];
-  const { group, names, scope, versions } = definition.spec!;
-  const storage = versions.find((version) => version.storage)?.name ?? versions[0]!.name;
-  return versions
-    .filter((version) => version.served)
-    .map((version) => {
-      const scale = version.subresources?.scale;
-      const selectable = (version.selectableFields ?? []).map((field) => field.jsonPath.replace(/^\./, ''));
-      const deprecated = version as { deprecated?: boolean; deprecationWarning?: string };
-      const apiVersion = `${group}/${version.name}`;
-      return {
-        resource: {
-          group,
-          version: version.name,
-          kind: names.kind,
-          plural: names.plural,
-          namespaced: scope === 'Namespaced',
-          singular: names.singular ?? names.kind.toLowerCase(),
-          listKind: names.listKind ?? `${names.kind}List`,
-          shortNames: names.shortNames ?? [],
-          categories: names.categories ?? [],
-          subresources: {
-            status: version.subresources?.status !== undefined,
-            ...(scale === undefined ? {} : { scale }),
-          },
-          columns: version.additionalPrinterColumns ?? [
-            { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-          ],
-          selectableFields: selectable,
-          schema: schemas.get(version.schema?.openAPIV3Schema ?? { type: 'object' }),
-        },
-        storage: `${group}/${names.plural}`,
-        apiVersion,
-        storedApiVersion: `${group}/${storage}`,
-        strategy: strategyFor(selectable),
-        schemaRevision,
-        terminating: definition.metadata.deletionTimestamp !== undefined,
-        ...(deprecated.deprecated === true
-          ? { deprecationWarning: deprecated.deprecationWarning ?? `${apiVersion} ${names.kind} is deprecated` }
-          : {}),
-      };
-    });
+type Spec = NonNullable<CustomResourceDefinition['spec']>;
+
+/** A CRD as a plane keeps it: what it serves, and no more of it than that. */
+export interface Definition {
+  readonly resource: string;
+  readonly hash: string;
+  readonly schemaRevision: number;
+  /** One entry per served version; nothing until it is established. */
+  readonly served: readonly Served[];
 }
 
-export function servedByAggregation(aggregated: AggregatedResource, schemas: SchemaCache): Served {
+/**
+ * @param revision of the write of `object`: objects of the resource older than a change of the spec are pruned and
+ *   defaulted again when they are read.
+ */
+export function defineResource(
+  object: CustomResourceDefinition,
+  revision: number,
+  before: Definition | undefined,
+  cache: DefinitionCache,
+): Definition {
+  const spec = object.spec!;
+  const { hash, versions } = cache.get(spec);
+  const conditions = (object.status as { conditions?: Condition[] } | undefined)?.conditions ?? [];
+  const established = conditions.some((condition) => condition.type === 'Established' && condition.status === 'True');
+  const schemaRevision = before?.hash === hash ? before.schemaRevision : revision;
+  const terminating = object.metadata.deletionTimestamp !== undefined;
+  return {
+    resource: `${spec.group}/${spec.names.plural}`,
+    hash,
+    schemaRevision,
+    served: established ? versions.map((version) => ({ ...version, schemaRevision, terminating })) : [],
+  };
+}
+
+function versionsOf(spec: Spec): ServedVersion[] {
+  const stored = spec.versions.find((version) => version.storage) ?? spec.versions[0]!;
+  return spec.versions.filter((version) => version.served).map((version) => servedVersion(spec, version, stored.name));
+}
+
+function servedVersion(spec: Spec, version: Spec['versions'][number], storedVersion: string): ServedVersion {
+  const { group, names, scope } = spec;
+  const scale = version.subresources?.scale;
+  const selectable = (version.selectableFields ?? []).map((field) => field.jsonPath.replace(/^\./, ''));
+  const { deprecated, deprecationWarning } = version as { deprecated?: boolean; deprecationWarning?: string };
+  const apiVersion = `${group}/${version.name}`;
+  return {
+    resource: {
+      group,
+      version: version.name,
+      kind: names.kind,
+      plural: names.plural,
+      namespaced: scope === 'Namespaced',
+      singular: names.singular ?? names.kind.toLowerCase(),
+      listKind: names.listKind ?? `${names.kind}List`,
+      shortNames: names.shortNames ?? [],
+      categories: names.categories ?? [],
+      subresources: {
+        status: version.subresources?.status !== undefined,
+        ...(scale === undefined ? {} : { scale }),
+      },
+      columns: version.additionalPrinterColumns ?? [ageColumn],
+      selectableFields: selectable,
+      schema: compileSchema(version.schema?.openAPIV3Schema ?? { type: 'object' }),
+    },
+    storage: `${group}/${names.plural}`,
+    apiVersion,
+    storedApiVersion: `${group}/${storedVersion}`,
+    strategy: strategyFor(selectable),
+    ...(deprecated === true
+      ? { deprecationWarning: deprecationWarning ?? `${apiVersion} ${names.kind} is deprecated` }
+      : {}),
+  };
+}
+
+const ageColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+
+const aggregatedSchemas = new WeakMap<JsonSchema, CompiledSchema>();
+
+export function servedByAggregation(aggregated: AggregatedResource): Served {
   const { kind, backing } = aggregated;
   const { schema, ...rest } = kind;
   const apiVersion = `${kind.group}/${kind.version}`;
+  const compiled = aggregatedSchemas.get(schema) ?? compileSchema(schema);
+  aggregatedSchemas.set(schema, compiled);
   return {
-    resource: { ...rest, schema: schemas.get(schema), ...(backing === undefined ? {} : { backing }) },
+    resource: { ...rest, schema: compiled, ...(backing === undefined ? {} : { backing }) },
     storage: `${kind.group}/${kind.plural}`,
     apiVersion,
     storedApiVersion: apiVersion,

@@ -1,5 +1,5 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { createServer } from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
@@ -43,6 +43,7 @@ export class Front {
   readonly #options: FrontOptions;
   readonly #servers = new Set<Server>();
   readonly #streams = new Set<EventStream>();
+  readonly #peers = new WeakMap<TLSSocket, PeerCertificate>();
   #reads = 0;
   #writes = 0;
 
@@ -52,12 +53,11 @@ export class Front {
 
   /** Rejects with the system's error where the port cannot be had. */
   async listen(options: ListenOptions): Promise<{ port: number }> {
-    const { key, cert, clientCa } = options.tls;
+    const { tls } = options;
     const server = createServer(
       {
-        key: key as Buffer,
-        cert: cert as Buffer,
-        ...(clientCa === undefined ? {} : { ca: clientCa as Buffer, requestCert: true, rejectUnauthorized: false }),
+        ...contextOf(tls),
+        ...(tls.clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
         keepAliveTimeout: 120_000,
         requestTimeout: this.#options.limits.requestTimeoutMilliseconds,
         noDelay: true,
@@ -72,6 +72,10 @@ export class Front {
     server.on('error', (error) => this.#options.log.error({ err: error }, 'listening failed'));
     this.#servers.add(server);
     return { port: (server.address() as AddressInfo).port };
+  }
+
+  replaceCertificate(tls: TlsFiles): void {
+    for (const server of this.#servers) server.setSecureContext(contextOf(tls));
   }
 
   /** Stops listening and ends what is going on. */
@@ -129,18 +133,22 @@ export class Front {
   }
 
   async #identity(request: IncomingMessage): Promise<Identity> {
-    const socket = request.socket as TLSSocket;
-    const certificate = socket.authorized ? socket.getPeerCertificate() : undefined;
-    const peer: PeerCertificate | undefined =
-      certificate === undefined || certificate.raw === undefined
-        ? undefined
-        : {
-            subject: certificate.subject as unknown as PeerCertificate['subject'],
-            raw: certificate.raw,
-          };
+    const peer = this.#peerOf(request.socket as TLSSocket);
     const identity = await this.#options.authenticator.authenticate(request.headers, peer);
     if (identity === undefined) throw ApiError.of('Unauthorized', 'Unauthorized');
     return identity;
+  }
+
+  /** The verified client certificate of a connection, parsed once. */
+  #peerOf(socket: TLSSocket): PeerCertificate | undefined {
+    if (!socket.authorized) return undefined;
+    const known = this.#peers.get(socket);
+    if (known !== undefined) return known;
+    const { subject, raw } = socket.getPeerCertificate();
+    if (raw === undefined) return undefined;
+    const peer: PeerCertificate = { subject: subject as unknown as PeerCertificate['subject'], raw };
+    this.#peers.set(socket, peer);
+    return peer;
   }
 
   /** Runs one request within the limits of how many go on at once and how long one may take. */
@@ -207,6 +215,10 @@ export class Front {
       this.#streams.delete(stream);
     }
   }
+}
+
+function contextOf({ key, cert, clientCa }: TlsFiles): { key: Buffer; cert: Buffer; ca?: Buffer } {
+  return { key: key as Buffer, cert: cert as Buffer, ...(clientCa === undefined ? {} : { ca: clientCa as Buffer }) };
 }
 
 function drained(response: ServerResponse): Promise<void> {

@@ -2,9 +2,10 @@ import type { CustomResourceDefinition } from '../meta/index.ts';
 import type { ReviewKind } from './access/interfaces.ts';
 import {
   type AggregatedResource,
-  type SchemaCache,
+  type Definition,
+  type DefinitionCache,
+  defineResource,
   servedByAggregation,
-  servedByDefinition,
 } from './custom-resources.ts';
 import type { NameConflict, Served } from './served.ts';
 
@@ -15,11 +16,6 @@ export interface Ongoing {
   end(): void;
 }
 
-interface Definition {
-  readonly definition: CustomResourceDefinition;
-  readonly schemaRevision: number;
-}
-
 /** One plane's API: what it serves just now. */
 export class Plane {
   readonly id: string;
@@ -28,7 +24,7 @@ export class Plane {
   readonly project: string | undefined;
   readonly reviews: readonly ReviewKind[];
   readonly ongoing = new Set<Ongoing>();
-  readonly #schemas: SchemaCache;
+  readonly #cache: DefinitionCache;
   readonly #fixed: readonly Served[];
   readonly #definitions = new Map<string, Definition>();
   #served = new Map<string, Served>();
@@ -41,14 +37,14 @@ export class Plane {
     builtins: readonly Served[];
     aggregated: readonly AggregatedResource[];
     reviews: readonly ReviewKind[];
-    schemas: SchemaCache;
+    definitions: DefinitionCache;
   }) {
     this.id = options.id;
     this.path = options.path === '/' ? '' : options.path;
     this.project = options.project;
     this.reviews = options.reviews;
-    this.#schemas = options.schemas;
-    const aggregated = options.aggregated.map((resource) => servedByAggregation(resource, options.schemas));
+    this.#cache = options.definitions;
+    const aggregated = options.aggregated.map((resource) => servedByAggregation(resource));
     this.#fixed = [...options.builtins, ...aggregated];
     this.#rebuild();
   }
@@ -70,19 +66,13 @@ export class Plane {
     return this.reviews.find((kind) => kind.plural === plural && kind.group === group && kind.version === version);
   }
 
-  definition(name: string): CustomResourceDefinition | undefined {
-    return this.#definitions.get(name)?.definition;
-  }
-
   /**
    * Serves what `definition` says from now on. `revision` is that of the write: objects older than a change of the spec
    * are defaulted and pruned again when they are read.
    */
   define(definition: CustomResourceDefinition, revision: number): void {
     const { name } = definition.metadata;
-    const before = this.#definitions.get(name);
-    const sameSpec = before !== undefined && JSON.stringify(before.definition.spec) === JSON.stringify(definition.spec);
-    this.#definitions.set(name, { definition, schemaRevision: sameSpec ? before.schemaRevision : revision });
+    this.#definitions.set(name, defineResource(definition, revision, this.#definitions.get(name), this.#cache));
     this.#rebuild();
   }
 
@@ -91,8 +81,7 @@ export class Plane {
     if (known === undefined) return;
     this.#definitions.delete(name);
     this.#rebuild();
-    const { group, names } = known.definition.spec!;
-    for (const ongoing of [...this.ongoing]) if (ongoing.resource === `${group}/${names.plural}`) ongoing.end();
+    for (const ongoing of [...this.ongoing]) if (ongoing.resource === known.resource) ongoing.end();
   }
 
   /** Why the names of `candidate` cannot be served: another kind of its group has them. Of many reasons the last, as in Kubernetes. */
@@ -131,9 +120,7 @@ export class Plane {
       const { group, version, plural } = entry.resource;
       served.set(`${group}/${version}/${plural}`, entry);
     };
-    for (const { definition, schemaRevision } of this.#definitions.values()) {
-      for (const entry of servedByDefinition(definition, schemaRevision, this.#schemas)) add(entry);
-    }
+    for (const definition of this.#definitions.values()) for (const entry of definition.served) add(entry);
     for (const entry of this.#fixed) add(entry);
     this.#served = served;
     this.#serial++;

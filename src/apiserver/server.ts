@@ -4,12 +4,12 @@ import type { Clock, Identity, Random, Transport } from '../kube/index.ts';
 import { ApiError, type CustomResourceDefinition } from '../meta/index.ts';
 import type { Authenticator, Authorizer, ReviewKind } from './access/interfaces.ts';
 import { builtinKinds } from './builtin/index.ts';
-import { type AggregatedResource, SchemaCache } from './custom-resources.ts';
+import { type AggregatedResource, DefinitionCache } from './custom-resources.ts';
 import { DefinitionCleaner } from './definition-cleaner.ts';
 import { directTransport } from './direct.ts';
 import { Documents, type ReadyCheck } from './documents.ts';
 import { Handler } from './handler.ts';
-import { Front, type ListenOptions } from './listen.ts';
+import { Front, type ListenOptions, type TlsFiles } from './listen.ts';
 import { ServerMetrics } from './metrics.ts';
 import { Plane } from './plane.ts';
 import { type Admission, defaultLimits, type Limits, type ServerContext } from './registry/call.ts';
@@ -49,7 +49,7 @@ export class ApiServer {
   readonly #context: ServerContext;
   readonly #handler: Handler;
   readonly #front: Front;
-  readonly #schemas = new SchemaCache();
+  readonly #definitions = new DefinitionCache();
   readonly #reviews: readonly ReviewKind[];
   readonly #planes = new Map<string, Plane>();
   readonly #byPath = new Map<string, Plane>();
@@ -99,7 +99,7 @@ export class ApiServer {
       builtins: builtinKinds,
       aggregated: options.aggregated ?? [],
       reviews: this.#reviews,
-      schemas: this.#schemas,
+      definitions: this.#definitions,
     });
     if (this.#byPath.has(plane.path)) throw new Error(`${options.path} is the path of another plane`);
     await this.#setup.run(plane, options.crds);
@@ -150,6 +150,11 @@ export class ApiServer {
   /** Serves HTTPS until `close`. */
   listen(options: ListenOptions): Promise<{ port: number }> {
     return this.#front.listen(options);
+  }
+
+  /** Serves with another certificate from the next connection on, on every port. */
+  replaceCertificate(tls: TlsFiles): void {
+    this.#front.replaceCertificate(tls);
   }
 
   /** Ends every watch and connection. The storage is its owner's to close. */

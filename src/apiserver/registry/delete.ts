@@ -1,4 +1,4 @@
-import { formatTime, isTerminating, jsonEqual, type KubeObject } from '../../meta/index.ts';
+import { isTerminating, jsonEqual, type KubeObject } from '../../meta/index.ts';
 import { decode, encoder } from '../codec.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { ApiResponse } from '../http/message.ts';
@@ -7,6 +7,7 @@ import { backingRequest } from './backing.ts';
 import { type Call, isDryRun, storageKey, strategyContext } from './call.ts';
 import { committed, removed } from './committed.ts';
 import { type DeleteOptions, decodeDeleteOptions } from './decode.ts';
+import { timeText } from './now.ts';
 import { collect } from './read.ts';
 import { respondList, respondObject, respondPlain } from './respond.ts';
 import { mayGo } from './update.ts';
@@ -113,7 +114,7 @@ function markForDeletion(call: Call, object: KubeObject, options: Omit<DeleteOpt
     else metadata.finalizers = finalizers;
   }
   if (metadata.deletionTimestamp !== undefined) return;
-  metadata.deletionTimestamp = formatTime(call.now);
+  metadata.deletionTimestamp = timeText(call.now);
   metadata.deletionGracePeriodSeconds = 0;
   if (metadata.generation !== undefined) metadata.generation++;
   call.served.strategy.prepareDelete?.(object, strategyContext(call));

@@ -1,6 +1,7 @@
-import { formatTime, type KubeObject } from '../../meta/index.ts';
+import type { KubeObject } from '../../meta/index.ts';
 import { trackUpdate } from '../patch/index.ts';
 import type { Call } from './call.ts';
+import { timeText } from './now.ts';
 
 /** Records on `after`, in place, which of its fields `manager` now owns. `before` is absent for a create. */
 export function trackManager(call: Call, after: KubeObject, before: KubeObject | undefined, manager: string): void {
@@ -14,7 +15,7 @@ export function trackManager(call: Call, after: KubeObject, before: KubeObject |
     statusSubresource: served.resource.subresources.status,
     schema: served.resource.schema.source,
     apiVersion: served.apiVersion,
-    time: formatTime(call.now),
+    time: timeText(call.now),
   });
   if (entries.length === 0) delete after.metadata.managedFields;
   else after.metadata.managedFields = entries;

@@ -1,4 +1,4 @@
-import { formatTime, type KubeObject } from '../../meta/index.ts';
+import type { KubeObject } from '../../meta/index.ts';
 import { badRequest, conflict, fieldForbidden, fieldRequired, invalid } from '../errors.ts';
 import { bodyText, decodeText } from '../http/body.ts';
 import type { ApiResponse } from '../http/message.ts';
@@ -14,6 +14,7 @@ import { type Call, fieldManager, fieldValidation, isDryRun } from './call.ts';
 import { createObject } from './create.ts';
 import { reportPatchProblems, shape } from './decode.ts';
 import { trackManager } from './managed-fields.ts';
+import { timeText } from './now.ts';
 import { checkNameAndPlace, modify } from './update.ts';
 
 const jsonPatch = 'application/json-patch+json';
@@ -112,7 +113,7 @@ async function apply(call: Call): Promise<ApiResponse> {
     statusSubresource: served.resource.subresources.status,
     schema: served.resource.schema.source,
     apiVersion: served.apiVersion,
-    time: formatTime(call.now),
+    time: timeText(call.now),
   });
 
   return modify(call, {

@@ -1,8 +1,9 @@
-import { formatTime, jsonEqual, type KubeObject } from '../../meta/index.ts';
+import { jsonEqual, type KubeObject } from '../../meta/index.ts';
 import { conflict, fieldInvalid, invalid } from '../errors.ts';
 import type { Served } from '../served.ts';
 import { validateMetadata, validateMetadataUpdate } from '../validation/metadata.ts';
 import { type Call, strategyContext } from './call.ts';
+import { timeText } from './now.ts';
 
 /** What kube-apiserver's registry does to an object between decoding and storing. All functions work in place. */
 
@@ -13,7 +14,7 @@ export function prepareCreate(call: Call, object: KubeObject): void {
   const { served, server, now } = call;
   const { metadata } = object;
   metadata.uid = server.random.uuid();
-  metadata.creationTimestamp = formatTime(now);
+  metadata.creationTimestamp = timeText(now);
   delete metadata.resourceVersion;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
