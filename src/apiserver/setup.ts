@@ -45,14 +45,14 @@ export class Setup {
 
   async #ensureDefinition(plane: Plane, crd: CustomResourceDefinition, exists: boolean): Promise<void> {
     const { name } = crd.metadata;
-    const wanted = structuredClone(crd);
+    const complete = structuredClone(crd);
+    customResourceDefinitions.resource.schema.prune(complete as unknown as Record<string, unknown>);
     try {
       if (!exists) {
-        await this.#create(this.#call(plane, customResourceDefinitions, ''), wanted);
+        await this.#create(this.#call(plane, customResourceDefinitions, ''), complete);
         return;
       }
       const call = this.#call(plane, customResourceDefinitions, name);
-      const complete = structuredClone(crd);
       prepareCreate(call, complete);
       await modify(call, {
         dryRun: false,
