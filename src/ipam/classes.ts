@@ -35,7 +35,7 @@ export function* requireClass(work: Work, name: string, why = ''): Step<ClassRec
 /** The class a claim of `family` without a class means: the first default by name. */
 export function* defaultClass(work: Work, family: IpFamily): Step<ClassRecord> {
   const row = yield* one(
-    'SELECT name, spec FROM ipam_class WHERE plane = ? AND family = ? AND is_default = 1 ORDER BY name LIMIT 1',
+    `SELECT name, spec FROM ipam_class WHERE plane = ? || '' AND family = ? + 0 AND is_default = 1 ORDER BY name LIMIT 1`,
     work.plane,
     family,
   );

@@ -160,7 +160,7 @@ function* removeFree(space: Space, block: IpPrefix): Step<boolean> {
   if (removed === 0) return false;
   if (space.heads[block.length] !== start) return true;
   const next = yield* one(
-    'SELECT start FROM ipam_free WHERE space = ? AND length = ? ORDER BY start LIMIT 1',
+    'SELECT start FROM ipam_free WHERE space = ? + 0 AND length = ? + 0 ORDER BY start LIMIT 1',
     space.id,
     block.length,
   );

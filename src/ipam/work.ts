@@ -4,7 +4,11 @@ import { group, type Plural } from './objects.ts';
 
 export type Row = Record<string, SqlValue>;
 
-/** What a step asks its driver for: rows of a statement, how many rows one changed, or a stored object's record. */
+/**
+ * What a step asks its driver for: rows of a statement, how many rows one changed, or a stored object's record.
+ * On the way of an allocation: where a bound parameter takes part in planning (a join, or `column = ?` beside ORDER BY or
+ * min), SQLite prepares the statement anew at every execution, 8 to 40 microseconds. `? + 0` and `? || ''` keep it out.
+ */
 export type Operation =
   | { readonly kind: 'rows'; readonly sql: string; readonly parameters: SqlValue[] }
   | { readonly kind: 'run'; readonly sql: string; readonly parameters: SqlValue[] }
