@@ -28,7 +28,12 @@ export const networkingLabels = {
   heldBy: `${networking}/held-by`,
   /** On a copy: namespace of the interface in its cell. */
   sourceNamespace: `${networking}/source-namespace`,
+  /** On a ServingLocation: who published it. */
+  publishedBy: `${networking}/published-by`,
 } as const;
+
+/** Value of `networkingLabels.publishedBy` on what is published from a Location. */
+export const locationPublisherName = 'location-publisher';
 
 /** Labels of an IPClaim that say whom it is for. IPAM keeps indexes of them. */
 export const identityLabels = {

@@ -72,8 +72,8 @@ export const networkingReasons = define({
   ],
   ProjectUnresolved: [
     'operator',
-    'A namespace of the hub or a cell does not say which project namespace it stands for: one or both upstream labels are missing or malformed.',
-    'Namespace {namespace} names no project: label {label} is missing or malformed',
+    'A namespace of the hub or a cell does not say which project namespace it stands for: one or both upstream labels are missing or malformed, or the project they name is not served.',
+    'Namespace {namespace} [names no project: label {label} is missing or malformed][is of project {project}, which is not served here]',
   ],
   ProjectNamespaceNotFound: [
     'tenant',
@@ -201,5 +201,20 @@ export const networkingReasons = define({
     'operator',
     'The internet egress class does not exist, or there is no default one.',
     'There is no internet egress class[ {class}]',
+  ],
+  MissingCityCode: [
+    'operator',
+    'A location is only published to its cell once its topology has a city code.',
+    'Location {location} is not published: its topology has no topology.datum.net/city-code',
+  ],
+  ForeignFieldManager: [
+    'operator',
+    'Something else writes fields of a ServingLocation, which is published from its Location. Take them off.',
+    'ServingLocation {name} has topology its Location does not have, put there by something else: {fields}',
+  ],
+  ClustersStillServing: [
+    'operator',
+    'A location that is deleted stays published while something is in it. It goes by itself after the last of it; the annotation networking.datumapis.com/removal-override=true forces it.',
+    'cell {location} still has {holders}',
   ],
 });

@@ -1,3 +1,16 @@
+import { NetworkContext, Subnet } from '../../api/index.ts';
 import type { Controller } from '../../kube/index.ts';
 import type { NetworkDeps } from '../shared/deps.ts';
-export const networkHubControllers = (_deps: NetworkDeps): Controller[] => [];
+import { locationPublisher } from './location/controller.ts';
+import { presenceController } from './presence/controller.ts';
+import { replicator } from './replicator/controller.ts';
+
+/** The hub's half of network services: where networks are, and what cells and projects get to see of each other. */
+export function networkHubControllers(deps: NetworkDeps): Controller[] {
+  return [
+    locationPublisher(deps),
+    presenceController(deps),
+    replicator(NetworkContext, deps),
+    replicator(Subnet, deps),
+  ];
+}

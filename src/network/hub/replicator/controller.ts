@@ -1,0 +1,106 @@
+import type { Controller, Plane, Planes, Request } from '../../../kube/index.ts';
+import { isTerminating, jsonEqual, Namespace, type ResourceType } from '../../../meta/index.ts';
+import type { NetworkDeps } from '../../shared/deps.ts';
+import { hubNamespacesOf, indexRoutes, projectPlaneId, routingOf, targetOf } from '../routing.ts';
+import { isSynced, unsyncedRetry } from '../synced.ts';
+import { decide, type Located, type Step } from './decide.ts';
+
+const reads = ['get', 'list', 'watch'];
+
+/** Carries one kind from the projects to the hub namespaces that stand for theirs, from where cells pull it. Never status. */
+export function replicator<T extends Located>(type: ResourceType<T>, deps: NetworkDeps): Controller {
+  return {
+    name: `network-hub-replicator-${type.plural}`,
+    rules: {
+      project: [{ apiGroups: [type.group], resources: [type.plural], verbs: reads }],
+      hub: [
+        { apiGroups: [type.group], resources: [type.plural], verbs: [...reads, 'create', 'update', 'delete'] },
+        { apiGroups: [''], resources: ['namespaces'], verbs: reads },
+      ],
+    },
+
+    engage(plane, planes, watch) {
+      if (plane.role === 'project') {
+        watch.on(plane, type);
+        const hub = planes.get(deps.hub);
+        // Copies whose source went while the project was not looked at.
+        for (const copy of hub?.informer(type).list() ?? []) {
+          for (const request of hub === undefined ? [] : sourceOf(hub, planes, copy)) {
+            if (request.plane === plane.id) watch.enqueue(request);
+          }
+        }
+        return;
+      }
+      if (plane.id !== deps.hub) return;
+      indexRoutes(plane);
+      watch.on(plane, type, (copy) => sourceOf(plane, planes, copy));
+      watch.on(plane, Namespace, (namespace, event) => {
+        const { labels, name } = namespace.metadata;
+        if (event.type === 'deleted') return [];
+        if (event.type === 'updated' && jsonEqual(event.old.metadata.labels, labels)) return [];
+        const copies = plane.informer(type).list(name);
+        return [...sourcesOf(type, planes, labels), ...copies.flatMap((copy) => sourceOf(plane, planes, copy))];
+      });
+    },
+
+    async reconcile(request, planes) {
+      const project = planes.get(request.plane);
+      const hub = planes.get(deps.hub);
+      if (project === undefined || hub === undefined || project === hub) return undefined;
+      if (!isSynced(hub, [Namespace, type])) return unsyncedRetry;
+      const cached = project.informer(type).get(request.namespace, request.name);
+      const targets = hubNamespacesOf(hub, { project: project.name, namespace: request.namespace }).map(
+        (namespace) => ({
+          namespace,
+          copy: hub.informer(type).get(namespace.metadata.name, request.name),
+        }),
+      );
+      // Absence is believed only from a live read.
+      const copied = targets.some(({ copy }) => copy !== undefined);
+      const source = cached ?? (copied ? await project.client.get(type, request) : undefined);
+      for (const { namespace, copy } of targets) {
+        const hubNamespace = namespace.metadata.name;
+        for (const step of decide({ source, copy, hubNamespace, ending: isTerminating(namespace) })) {
+          await act(step, type, hub);
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+function sourceOf(hub: Plane, planes: Planes, copy: Located): Request[] {
+  const target = targetOf(hub, planes, copy.metadata.namespace ?? '');
+  if (target === undefined) return [];
+  return [{ plane: target.plane.id, namespace: target.namespace, name: copy.metadata.name }];
+}
+
+function sourcesOf<T extends Located>(
+  type: ResourceType<T>,
+  planes: Planes,
+  labels: Record<string, string> | undefined,
+): Request[] {
+  const routing = routingOf(labels);
+  if (routing === undefined || !('to' in routing)) return [];
+  const { project, namespace } = routing.to;
+  const plane = planes.get(projectPlaneId(project));
+  if (plane === undefined) return [];
+  const sources = plane.informer(type).list(namespace);
+  return sources.map(({ metadata }) => ({ plane: plane.id, namespace, name: metadata.name }));
+}
+
+async function act(step: Step, type: ResourceType, hub: Plane): Promise<void> {
+  switch (step.do) {
+    case 'create':
+      await hub.client.create(type, step.object);
+      return;
+    case 'update':
+      await hub.client.update(type, step.object);
+      return;
+    case 'delete': {
+      const { namespace = '', name, uid } = step.copy.metadata;
+      await hub.client.delete(type, { namespace, name }, { preconditions: { uid } });
+      return;
+    }
+  }
+}
