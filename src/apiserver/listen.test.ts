@@ -215,3 +215,62 @@ describe.each(kubectls())('%s', (program) => {
     );
   });
 });
+
+describe.runIf(kubectls().length > 0)('kubectl', () => {
+  const run = (args: string[], input?: string) => kubectl(kubectls()[0]!, args, input);
+
+  it('shows events of an object, recorded through either API, and follows a watch', { timeout: 120_000 }, async () => {
+    const made = (await api.send('POST', widgets, widget('eventful'))).body;
+    const regarding = {
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      name: 'eventful',
+      namespace: 'default',
+      uid: made.metadata.uid,
+    };
+    await api.send('POST', `${base}/apis/events.k8s.io/v1/namespaces/default/events`, {
+      metadata: { name: 'eventful.1' },
+      eventTime: '2026-01-01T00:00:00.000000Z',
+      reportingController: 'berth',
+      reportingInstance: 'berth-0',
+      action: 'Binding',
+      reason: 'NewShape',
+      type: 'Normal',
+      note: 'told through events.k8s.io',
+      regarding,
+    });
+    await api.send('POST', `${base}/api/v1/namespaces/default/events`, {
+      metadata: { name: 'eventful.2' },
+      involvedObject: regarding,
+      reason: 'OldShape',
+      message: 'told through core',
+      type: 'Warning',
+      source: { component: 'berth' },
+      firstTimestamp: '2026-01-01T00:00:00Z',
+      lastTimestamp: '2026-01-01T00:00:00Z',
+      count: 1,
+    });
+    const described = (await run(['describe', 'wd', 'eventful'])).output;
+    expect(described).toMatch(/Normal +NewShape .* told through events.k8s.io/);
+    expect(described).toMatch(/Warning +OldShape .* told through core/);
+    const events = (await run(['events', '--for', 'widget/eventful'])).output;
+    expect(events).toMatch(/Warning +OldShape +Widget\/eventful +told through core/);
+    const waited = run(['wait', 'wd/eventful', '--for=jsonpath={.status.phase}=Up', '--timeout=30s']);
+    await api.send('PATCH', `${widgets}/eventful/status`, { status: { phase: 'Up' } }, 'application/merge-patch+json');
+    expect((await waited).output).toBe('widget.example.com/eventful condition met\n');
+  });
+
+  it('creates, patches and deletes built-in kinds', { timeout: 120_000 }, async () => {
+    expect((await run(['create', 'namespace', 'made'])).output).toBe('namespace/made created\n');
+    expect((await run(['create', 'configmap', 'c', '--from-literal=a=b', '-n', 'made'])).output).toBe(
+      'configmap/c created\n',
+    );
+    expect((await run(['create', 'secret', 'generic', 's', '--from-literal=a=b'])).output).toBe('secret/s created\n');
+    const patch = '{"data":{"a":null,"c":"d"}}';
+    expect((await run(['patch', 'configmap', 'c', '-n', 'made', '-p', patch])).output).toBe('configmap/c patched\n');
+    expect((await run(['get', 'configmap', 'c', '-n', 'made', '-o', 'jsonpath={.data}'])).output).toBe('{"c":"d"}');
+    expect((await run(['get', 'secret', 's', '-o', 'jsonpath={.data.a}'])).output).toBe('Yg==');
+    expect((await run(['get', 'namespaces'])).output).toMatch(/^NAME +STATUS +AGE\n.*made +Active/s);
+    expect((await run(['delete', 'secret', 's'])).output).toContain('deleted');
+  });
+});

@@ -39,6 +39,8 @@ export interface Strategy {
   holdsDeletion?(object: KubeObject): boolean;
   /** Field selectors beyond metadata.name and metadata.namespace. */
   readonly fields?: Readonly<Record<string, (object: KubeObject) => string>>;
+  /** Cells of table output that are worked out, by column name. `now` in milliseconds since the Unix epoch. */
+  readonly cells?: Readonly<Record<string, (object: KubeObject, now: number) => string | number>>;
   /** Where the stored form is not the served one (Events). */
   readonly convert?: { toStored(object: KubeObject): KubeObject; fromStored(object: KubeObject): KubeObject };
 }

@@ -220,6 +220,9 @@ describe('secrets', () => {
     expect(body).toMatchObject({ type: 'Opaque', data: { a: 'Yg==', c: 'ZA==' } });
     expect('stringData' in body).toBe(false);
     expect((await api.send('POST', secrets, { metadata: { name: 't' }, data: { c: 'no base64!' } })).status).toBe(400);
+    const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
+    const table = JSON.parse(await textOf(await api.request('GET', secrets, { headers })));
+    expect(table.rows[0].cells.slice(0, 3)).toEqual(['s', 'Opaque', 2]);
   });
 });
 

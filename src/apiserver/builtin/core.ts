@@ -62,6 +62,10 @@ interface Data extends KubeObject {
   type?: string;
 }
 
+function countData({ data, binaryData }: Data): number {
+  return Object.keys(data ?? {}).length + Object.keys(binaryData ?? {}).length;
+}
+
 const dataKey = /^[-._a-zA-Z0-9]{1,253}$/;
 const keyText =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or " +
@@ -109,6 +113,7 @@ export const configMaps = builtin({
   properties: { data: stringMap, binaryData: stringMap, immutable: boolean },
   columns: [{ name: 'Data', type: 'string', jsonPath: '.data' }, ageColumn],
   strategy: {
+    cells: { Data: (object) => countData(object) },
     prepareCreate: (object) => checkBase64((object as Data).binaryData, 'binaryData'),
     prepareUpdate: (object) => checkBase64((object as Data).binaryData, 'binaryData'),
     validate: (object, old) => validateData(object, old),
@@ -148,6 +153,8 @@ export const secrets = builtin({
     ageColumn,
   ],
   strategy: {
+    // Never the values: a table is what people have on their screens.
+    cells: { Data: (object) => countData(object) },
     prepareCreate: mergeStringData,
     prepareUpdate: mergeStringData,
     validate(object, old) {
@@ -190,4 +197,5 @@ export const serviceAccounts = builtin({
     automountServiceAccountToken: boolean,
   },
   columns: [{ name: 'Secrets', type: 'string', jsonPath: '.secrets' }, ageColumn],
+  strategy: { cells: { Secrets: (account) => (account as { secrets?: unknown[] }).secrets?.length ?? 0 } },
 });

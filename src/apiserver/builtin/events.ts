@@ -1,6 +1,7 @@
-import type { KubeObject } from '../../meta/index.ts';
+import { type KubeObject, parseTime } from '../../meta/index.ts';
 import { fieldInvalid, fieldRequired } from '../errors.ts';
 import type { FieldError } from '../schema/schema.ts';
+import { humanDuration } from '../table/index.ts';
 import { ageColumn, builtin, int32, object, string, time } from './define.ts';
 
 /**
@@ -105,6 +106,18 @@ function validateReference(event: KubeObject, reference: Reference | undefined, 
   return [fieldInvalid(`${field}.namespace`, namespace, 'does not match event.namespace')];
 }
 
+/** How long ago it was last seen, by whichever of its times says so. */
+function lastSeen(event: CoreEvent, now: number): string {
+  const { series, lastTimestamp, eventTime, firstTimestamp, metadata } = event;
+  const text = series?.lastObservedTime || lastTimestamp || eventTime || firstTimestamp || metadata.creationTimestamp;
+  const time = parseTime(text);
+  return time === undefined ? '<unknown>' : humanDuration(now - time);
+}
+
+function objectOf({ kind = '', name = '' }: Reference = {}): string {
+  return `${kind.toLowerCase()}/${name}`;
+}
+
 const microTime = { type: 'string', format: 'date-time', nullable: true };
 const nullableTime = { ...time, nullable: true };
 const reference = object({
@@ -144,7 +157,7 @@ export const coreEvents = builtin({
     reportingInstance: string,
   },
   columns: [
-    { name: 'Last Seen', type: 'date', jsonPath: '.lastTimestamp' },
+    { name: 'Last Seen', type: 'string', jsonPath: '.lastTimestamp' },
     { name: 'Type', type: 'string', jsonPath: '.type' },
     { name: 'Reason', type: 'string', jsonPath: '.reason' },
     { name: 'Object', type: 'string', jsonPath: '.involvedObject.name' },
@@ -152,6 +165,7 @@ export const coreEvents = builtin({
   ],
   strategy: {
     createOnUpdate: true,
+    cells: { 'Last Seen': lastSeen, Object: (event) => objectOf((event as CoreEvent).involvedObject) },
     validate: (event) => validateReference(event, (event as CoreEvent).involvedObject, 'involvedObject'),
     fields: {
       'involvedObject.kind': (event) => (event as CoreEvent).involvedObject?.kind ?? '',
@@ -211,7 +225,7 @@ export const newEvents = builtin({
     deprecatedCount: int32,
   },
   columns: [
-    { name: 'Last Seen', type: 'date', jsonPath: '.eventTime' },
+    { name: 'Last Seen', type: 'string', jsonPath: '.eventTime' },
     { name: 'Type', type: 'string', jsonPath: '.type' },
     { name: 'Reason', type: 'string', jsonPath: '.reason' },
     { name: 'Object', type: 'string', jsonPath: '.regarding.name' },
@@ -220,6 +234,10 @@ export const newEvents = builtin({
   ],
   strategy: {
     createOnUpdate: true,
+    cells: {
+      'Last Seen': (event, now) => lastSeen(toCore(event), now),
+      Object: (event) => objectOf((event as NewEvent).regarding),
+    },
     convert: { toStored: (event) => toCore(event), fromStored: (event) => fromCore(event) },
     validate: (event, old) => validateNewEvent(event, old),
     fields: {

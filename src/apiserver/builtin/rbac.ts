@@ -92,6 +92,7 @@ function binding(kind: string, plural: string, namespaced: boolean): Served {
       createOnUpdate: true,
       prepareCreate: prepareBinding,
       prepareUpdate: prepareBinding,
+      cells: { Role: (object) => `${(object as Binding).roleRef?.kind}/${(object as Binding).roleRef?.name}` },
       validate: (object, old) => validateBinding(object, old, namespaced),
     },
   });

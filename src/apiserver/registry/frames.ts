@@ -2,7 +2,8 @@ import type { KubeObject } from '../../meta/index.ts';
 import { decode, servedAsStored } from '../codec.ts';
 import type { Served } from '../served.ts';
 import type { StorageEvent } from '../storage/storage.ts';
-import { partialObjectMetadata, renderTable, type TableOptions } from '../table/index.ts';
+import { partialObjectMetadata, type TableOptions } from '../table/index.ts';
+import { tableOf } from './table.ts';
 
 /** The lines of a watch. Made once per event and form, and shared by everyone who watches. */
 
@@ -95,6 +96,6 @@ export class TransformedFrames {
     const noHeaders = this.#columnsSent;
     this.#columnsSent = true;
     const metadata = { resourceVersion: object.metadata.resourceVersion ?? '' };
-    return renderTable(this.#served.resource, [object], { ...this.#options(), noHeaders, metadata });
+    return tableOf(this.#served, [object], { ...this.#options(), noHeaders, metadata });
   }
 }

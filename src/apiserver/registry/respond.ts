@@ -3,8 +3,9 @@ import type { KubeObject } from '../../meta/index.ts';
 import { bytesToText, decode, servedBytes } from '../codec.ts';
 import type { ApiResponse } from '../http/message.ts';
 import type { Output } from '../http/negotiate.ts';
-import { partialObjectMetadata, renderTable, type TableOptions } from '../table/index.ts';
+import { partialObjectMetadata, type TableOptions } from '../table/index.ts';
 import type { Call } from './call.ts';
+import { tableOf } from './table.ts';
 
 /** Answers in the form the request's Accept asked for. */
 
@@ -41,7 +42,7 @@ export function respondPlain(call: Call, status: number, value: unknown): ApiRes
 function transform(call: Call, output: Output, object: KubeObject): unknown {
   if (output.as === 'object') return object;
   if (output.as === 'Table') {
-    return renderTable(call.served.resource, [object], {
+    return tableOf(call.served, [object], {
       ...tableOptions(call),
       metadata: { resourceVersion: object.metadata.resourceVersion ?? '' },
     });
@@ -72,7 +73,7 @@ export function respondList(
   const { served, output } = call;
   if (output.as === 'Table') {
     const objects = records.map((record) => decode(served, record.value, record.revision));
-    const table = renderTable(served.resource, objects, { ...tableOptions(call), metadata });
+    const table = tableOf(served, objects, { ...tableOptions(call), metadata });
     return answer(call, 200, JSON.stringify(table));
   }
   if (output.as !== 'object') {
