@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
 import { ApiError, type KubeObject } from '../meta/index.ts';
-import type { Authorizer } from './access/interfaces.ts';
+import type { AccessAttributes, Authorizer } from './access/interfaces.ts';
+import { denied } from './denied.ts';
 import type { Documents } from './documents.ts';
-import { badRequest, forbidden, methodNotAllowed, noSuchPath, notFound } from './errors.ts';
+import { badRequest, methodNotAllowed, noSuchPath, notFound } from './errors.ts';
 import { bodyText, decodeText } from './http/body.ts';
 import { type ApiRequest, type ApiResponse, failure, json } from './http/message.ts';
 import { bodyFormat, booleanParameter, negotiateOutput } from './http/negotiate.ts';
@@ -72,27 +73,17 @@ export class Handler {
   }
 
   #document(request: ApiRequest, plane: Plane, path: string): Promise<ApiResponse> | ApiResponse {
-    const verb = request.method.toLowerCase();
-    const decision = this.#options.authorizer.authorize({
-      plane: plane.id,
-      identity: request.identity,
-      verb: verb === 'head' ? 'get' : verb,
-      group: '',
-      resource: '',
-      subresource: '',
-      namespace: '',
-      name: '',
-      path,
-    });
-    if (!decision.allowed) {
-      const why = decision.reason === undefined || decision.reason === '' ? '' : `: ${decision.reason}`;
-      throw ApiError.of(
-        'Forbidden',
-        `forbidden: User ${JSON.stringify(request.identity.user)} cannot ${verb} path ${JSON.stringify(path)}${why}`,
-        {},
-      );
-    }
+    const method = request.method.toLowerCase();
+    const verb = method === 'head' ? 'get' : method;
+    const noResource = { group: '', resource: '', subresource: '', namespace: '', name: '' };
+    this.#allow({ ...noResource, plane: plane.id, identity: request.identity, verb, path });
     return this.#options.documents.answer(request, plane, path);
+  }
+
+  /** Throws 403. */
+  #allow(attributes: AccessAttributes, name = attributes.name): void {
+    const { allowed, reason = '' } = this.#options.authorizer.authorize(attributes);
+    if (!allowed) throw denied(attributes, name, reason);
   }
 
   async #resource(request: ApiRequest, plane: Plane, path: ResourcePath): Promise<ApiResponse> {
@@ -129,26 +120,10 @@ export class Handler {
   #authorize(request: ApiRequest, plane: Plane, path: ResourcePath, verb: string, scope: { name: string }): void {
     const { group, plural, subresource, namespace } = path;
     const { identity } = request;
-    const decision = this.#options.authorizer.authorize({
-      plane: plane.id,
-      identity,
-      verb,
-      group,
-      resource: plural,
-      subresource,
-      namespace,
-      name: scope.name,
-      path: '',
-    });
-    if (decision.allowed) return;
-    const resource = subresource === '' ? plural : `${plural}/${subresource}`;
-    const place = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
-    const why = decision.reason === undefined || decision.reason === '' ? '' : `: ${decision.reason}`;
-    const user = JSON.stringify(identity.user);
-    throw forbidden(
-      { group, plural },
+    const { name } = scope;
+    this.#allow(
+      { plane: plane.id, identity, verb, group, resource: plural, subresource, namespace, name, path: '' },
       path.name,
-      `User ${user} cannot ${verb} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(group)} ${place}${why}`,
     );
   }
 
