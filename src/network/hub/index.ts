@@ -3,6 +3,7 @@ import type { Controller } from '../../kube/index.ts';
 import type { NetworkDeps } from '../shared/deps.ts';
 import { locationPublisher } from './location/controller.ts';
 import { presenceController } from './presence/controller.ts';
+import { interfaceProjector } from './projector/controller.ts';
 import { replicator } from './replicator/controller.ts';
 
 /** The hub's half of network services: where networks are, and what cells and projects get to see of each other. */
@@ -12,5 +13,6 @@ export function networkHubControllers(deps: NetworkDeps): Controller[] {
     presenceController(deps),
     replicator(NetworkContext, deps),
     replicator(Subnet, deps),
+    interfaceProjector(deps),
   ];
 }
