@@ -1,6 +1,12 @@
-import { NetworkInterface } from '../../api/index.ts';
-import type { UpKind } from '../../federation/index.ts';
 import type { Controller } from '../../kube/index.ts';
 import type { NetworkDeps } from '../shared/deps.ts';
-export const networkCellControllers = (_deps: NetworkDeps): Controller[] => [];
-export const interfacePublication: UpKind<NetworkInterface> = { type: NetworkInterface, publish: () => undefined };
+import { claimController } from './claim/controller.ts';
+import { holdController } from './hold/controller.ts';
+import { interfaceController } from './interface/controller.ts';
+
+export { interfacePublication } from './publication.ts';
+
+/** Network services of the cells: claims, interfaces, and the hold on presences while interfaces are there. */
+export function networkCellControllers(deps: NetworkDeps): Controller[] {
+  return [claimController(deps), interfaceController(deps), holdController(deps)];
+}

@@ -1,0 +1,88 @@
+import {
+  NetworkContext,
+  NetworkInterface,
+  NetworkInterfaceClaim,
+  ServingLocation,
+  Subnet,
+} from '../../../api/index.ts';
+import type { Plane, Request, Watch } from '../../../kube/index.ts';
+import { isTerminating, type KubeObject, Namespace, type Stored } from '../../../meta/index.ts';
+import { indexClaims, requestOf } from '../cell.ts';
+import { isEnding } from './ending.ts';
+import { interfaceNameOf, type Snapshot } from './snapshot.ts';
+
+const byInterface = 'network/interface';
+const byNetwork = 'network/network';
+const byContext = 'network/context';
+
+function inNamespace(object: KubeObject, name: string): string {
+  return `${object.metadata.namespace ?? ''}/${name}`;
+}
+
+/** Everything that can change the decision about a claim looks at that claim again, and at no other. */
+export function watchClaims(plane: Plane, watch: Watch): void {
+  const claims = plane.informer(NetworkInterfaceClaim);
+  const contexts = plane.informer(NetworkContext);
+  indexClaims(plane);
+  claims.addIndex(byInterface, (claim) => [inNamespace(claim, interfaceNameOf(claim))]);
+  claims.addIndex(byNetwork, (claim) => [inNamespace(claim, claim.spec.network.name)]);
+  contexts.addIndex(byNetwork, (context) =>
+    context.spec === undefined ? [] : [inNamespace(context, context.spec.network.name)],
+  );
+  plane
+    .informer(Subnet)
+    .addIndex(byContext, (subnet) =>
+      subnet.spec === undefined ? [] : [inNamespace(subnet, subnet.spec.networkContext.name)],
+    );
+  const requests = (found: readonly Stored<NetworkInterfaceClaim>[]): Request[] =>
+    found.map((claim) => requestOf(plane, claim));
+  const ofContext = (context: Stored<NetworkContext>): Request[] =>
+    context.spec === undefined
+      ? []
+      : requests(claims.byIndex(byNetwork, inNamespace(context, context.spec.network.name)));
+
+  watch.on(plane, NetworkInterfaceClaim);
+  watch.on(plane, NetworkInterface, (object) => {
+    const key = inNamespace(object, object.metadata.name);
+    return requests(claims.byIndex(byInterface, key));
+  });
+  watch.on(plane, NetworkContext, ofContext);
+  watch.on(plane, Subnet, (subnet) => {
+    const context = contexts.get(subnet.metadata.namespace ?? '', subnet.spec?.networkContext.name ?? '');
+    return context === undefined ? [] : ofContext(context);
+  });
+  // What a cell is, and whom a namespace stands for, matters to claims that have no interface yet.
+  const waiting = (found: readonly Stored<NetworkInterfaceClaim>[]): Request[] =>
+    requests(found.filter((claim) => claim.status?.networkInterfaceRef === undefined));
+  watch.on(plane, ServingLocation, () => waiting(claims.list()));
+  watch.on(plane, Namespace, (namespace) => waiting(claims.list(namespace.metadata.name)));
+}
+
+/** The state of one claim and all it depends on. What a release decides on is read live. */
+export async function observe(
+  plane: Plane,
+  claim: Stored<NetworkInterfaceClaim>,
+  now: number,
+): Promise<Omit<Snapshot, 'verificationDue'>> {
+  const { namespace = '' } = claim.metadata;
+  const name = interfaceNameOf(claim);
+  const contexts = plane.informer(NetworkContext).byIndex(byNetwork, inNamespace(claim, claim.spec.network.name));
+  const cellNamespace = plane.informer(Namespace).get('', namespace);
+  return {
+    claim,
+    networkInterface: isEnding(claim)
+      ? await plane.client.get(NetworkInterface, { namespace, name })
+      : plane.informer(NetworkInterface).get(namespace, name),
+    servingLocations: plane
+      .informer(ServingLocation)
+      .list()
+      .map((location) => location.metadata.name),
+    namespaceLabels: cellNamespace?.metadata.labels,
+    namespaceTerminating: cellNamespace !== undefined && isTerminating(cellNamespace),
+    contexts,
+    subnets: contexts.flatMap((context) =>
+      plane.informer(Subnet).byIndex(byContext, inNamespace(context, context.metadata.name)),
+    ),
+    now,
+  };
+}

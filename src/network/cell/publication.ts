@@ -1,0 +1,52 @@
+import {
+  clusterLabel,
+  computeLabelPrefix,
+  labelValue,
+  NetworkInterface,
+  networkingLabels,
+  upstreamLabels,
+} from '../../api/index.ts';
+import type { UpKind } from '../../federation/index.ts';
+import { apiVersionOf, findCondition } from '../../meta/index.ts';
+import { recordOf } from './routing.ts';
+
+/**
+ * What the hub shows of an interface, and by way of it the project: without the names that mean something only in the cell
+ * (C.10), from the first Allocated on. Labels are made anew each time, so that none outlives what it says (held-by).
+ */
+export const interfacePublication: UpKind<NetworkInterface> = {
+  type: NetworkInterface,
+  publish(networkInterface) {
+    const { metadata, spec, status } = networkInterface;
+    const routing = recordOf(networkInterface);
+    const allocated = findCondition(status?.conditions, 'Allocated');
+    // An interface nobody recorded a project for is nobody's to see.
+    if (routing === undefined || allocated === undefined || allocated.status === 'Unknown') return undefined;
+    const { claimRef, ...shown } = spec;
+    const { networkContextRef: _, attachmentRef: __, vpc: ___, ...said } = status ?? {};
+    const namespace = metadata.namespace ?? '';
+    const carried = Object.entries(metadata.labels ?? {}).filter(
+      ([key]) =>
+        key.startsWith(computeLabelPrefix) || key === networkingLabels.network || key === networkingLabels.networkUID,
+    );
+    return {
+      apiVersion: apiVersionOf(NetworkInterface),
+      kind: NetworkInterface.kind,
+      metadata: {
+        name: metadata.name,
+        namespace,
+        labels: {
+          ...Object.fromEntries(carried),
+          [networkingLabels.interfaceProjection]: 'true',
+          [networkingLabels.location]: labelValue(routing.location),
+          [networkingLabels.sourceNamespace]: namespace,
+          ...(claimRef === undefined ? {} : { [networkingLabels.heldBy]: labelValue(claimRef.name) }),
+          [upstreamLabels.clusterName]: clusterLabel(routing.project),
+          [upstreamLabels.namespace]: routing.namespace,
+        },
+      },
+      spec: shown,
+      status: said,
+    };
+  },
+};
