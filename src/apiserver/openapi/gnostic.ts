@@ -1,7 +1,7 @@
 import { isObject } from '../schema/json-schema.ts';
 import type { JsonSchema } from '../schema/schema.ts';
 import { ProtobufWriter } from './protobuf.ts';
-import type { SwaggerDocument } from './v2.ts';
+import type { SwaggerDocument } from './swagger.ts';
 
 /**
  * A Swagger document as `openapi.v2.Document` (github.com/google/gnostic-models, openapiv2/OpenAPIv2.proto), of which it

@@ -5,6 +5,7 @@ import { encodeDocument } from './gnostic.ts';
 import { type Described, gvkOf, schemaName } from './names.ts';
 import { type Operation, type Parameter, patchTypesOf, pathsOf } from './paths.ts';
 import { metaPrefix, sharedSchemas } from './shared-schemas.ts';
+import type { SwaggerDocument } from './swagger.ts';
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/definitions/${name}` });
 
@@ -12,13 +13,6 @@ const ref = (name: string): JsonSchema => ({ $ref: `#/definitions/${name}` });
 export const openApiV2ProtobufType = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
 /** A Swagger 2.0 document, as far as this server writes one. */
-export interface SwaggerDocument {
-  swagger: '2.0';
-  info: { title: string; version: string };
-  paths: Record<string, Record<string, unknown>>;
-  definitions: Record<string, JsonSchema>;
-}
-
 /** `/openapi/v2`: everything a plane serves, as Swagger 2.0 in JSON, or in gnostic's protobuf form. */
 export function openApiV2(resources: readonly Described[], form: 'json' | 'protobuf' = 'json'): OpenApiDocument {
   return cached(`v2 ${form}`, resources, () => {

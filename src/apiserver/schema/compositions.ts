@@ -1,8 +1,7 @@
 import { jsonEqual } from '../../meta/index.ts';
-import { type Failure, failure, printValue } from './failure.ts';
+import { type Failure, failure, printValue, type Validator } from './failure.ts';
 import { schemaAt, schemasAt } from './json-schema.ts';
 import type { JsonSchema } from './schema.ts';
-import { compileValidator, type Validator } from './values.ts';
 
 /** `enum`. */
 export function enumCheck(schema: JsonSchema): Validator[] {
@@ -22,8 +21,8 @@ export function enumCheck(schema: JsonSchema): Validator[] {
   ];
 }
 
-/** `anyOf`, `oneOf`, `allOf` and `not`. */
-export function compositions(schema: JsonSchema): Validator[] {
+/** `anyOf`, `oneOf`, `allOf` and `not`, whose parts `compileValidator` compiles. */
+export function compositions(schema: JsonSchema, compileValidator: (part: JsonSchema) => Validator): Validator[] {
   const checks: Validator[] = [];
   const compile = (key: string) => schemasAt(schema, key).map((part) => compileValidator(part));
   const attempt = (part: Validator, value: unknown): Failure[] => {

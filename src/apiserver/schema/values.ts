@@ -1,13 +1,10 @@
 import { compositions, enumCheck } from './compositions.ts';
-import { type Failure, failure, inBody, locate, maximumFailures } from './failure.ts';
+import { type Failure, failure, inBody, locate, maximumFailures, type Validator } from './failure.ts';
 import { isEmbedded, isIntOrString, isNullable, numberAt, propertiesOf, schemaAt, stringsAt } from './json-schema.ts';
 import { checkMetadata } from './metadata.ts';
 import { numberChecks, stringChecks } from './scalars.ts';
 import type { JsonSchema } from './schema.ts';
 import { uniqueness } from './unique.ts';
-
-/** Adds what is wrong with `value`. */
-export type Validator = (value: unknown, out: Failure[]) => void;
 
 type Kind = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null';
 
@@ -24,7 +21,7 @@ export function compileValidator(schema: JsonSchema, isRoot = false): Validator 
   const numbers = numberChecks(schema);
   const array = arrayValidator(schema);
   const object = objectValidator(schema, isRoot);
-  const after = [...enumCheck(schema), ...compositions(schema)];
+  const after = [...enumCheck(schema), ...compositions(schema, compileValidator)];
   const accepts = (kind: Kind) => types.length === 0 || types.includes(kind);
   const [string, integer, number, boolean, list, map] = (
     ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../kube/clock/system.ts';
+import { systemClock } from '../../kube/index.ts';
 import { open, Recorder, temporaryFolder, text, turns } from './testing.ts';
 
 const folder = temporaryFolder();

@@ -1,4 +1,4 @@
-import { systemClock } from '../../kube/clock/system.ts';
+import { systemClock } from '../../kube/index.ts';
 import { openStorage } from './open.ts';
 
 /** A process of its own that writes until it is killed: `node holder.fixture.ts FILE HOST PREFIX`; prints what it was promised. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../kube/clock/system.ts';
+import { systemClock } from '../../kube/index.ts';
 import { openStorage, type StorageOptions } from './open.ts';
 import type { Commit, Storage, StorageEvent, StorageKey, StoredRecord, WatchSink } from './storage.ts';
 
