@@ -56,6 +56,8 @@ export function upOptions(command: Command): Command {
 export async function up(options: UpOptions): Promise<number> {
   const config = options.config === undefined ? defaultConfig() : loadConfig(options.config);
   Object.assign(config.featureGates, parseFeatureGates(options.featureGates ?? ''));
+  const cells = parseCells(options.cells);
+  const projects = parseProjects(options.projects);
   const stopped = interruption();
   const say = (what: string, detail: string): void => {
     process.stdout.write(`  ${pc.green('✓')} ${what.padEnd(12)} ${detail}\n`);
@@ -66,8 +68,8 @@ export async function up(options: UpOptions): Promise<number> {
     folder: options.inMemory ? undefined : resolve(options.dataDir),
     host: '127.0.0.1',
     port: options.port,
-    cells: parseCells(options.cells),
-    projects: parseProjects(options.projects),
+    cells,
+    projects,
     config,
     log: createLogger(options.logLevel),
     progress: say,

@@ -12,6 +12,8 @@ export interface PlatformProcess {
   child: ChildProcess;
   /** All it printed so far. */
   output(): string;
+  /** What of it went to standard error. */
+  errors(): string;
   /** Peak resident memory in MiB, as the kernel counted it. */
   peakMebibytes(): number;
   /** SIGINT, as Ctrl-C does. Resolves with the exit code. */
@@ -26,6 +28,38 @@ export interface StartOptions {
   env?: Record<string, string>;
 }
 
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a command to its end, `input` being what it reads from standard input. */
+export async function run(
+  command: string,
+  args: readonly string[],
+  { input = '', env = {} }: { input?: string; env?: Record<string, string> } = {},
+): Promise<Ended> {
+  const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env } });
+  const ended = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    ended.stdout += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    ended.stderr += chunk.toString();
+  });
+  // Who ends without reading its input is judged by its exit code.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const [code] = await once(child, 'close');
+  return { ...ended, code };
+}
+
+/** Runs the `berth` command to its end. */
+export function berth(...args: string[]): Promise<Ended> {
+  return run(process.execPath, ['src/cli/berth.mjs', ...args]);
+}
+
 /** Runs `berth up` and resolves once it says that it is ready. Rejects with what it printed when it ends before that. */
 export async function startProcess({ folder, args = [], env = {} }: StartOptions): Promise<PlatformProcess> {
   const child = spawn(
@@ -34,13 +68,17 @@ export async function startProcess({ folder, args = [], env = {} }: StartOptions
     { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let printed = '';
+  let errors = '';
   const ready = Promise.withResolvers<void>();
   const hear = (chunk: Buffer): void => {
     printed += chunk.toString();
     if (printed.includes('Ctrl-C stops it')) ready.resolve();
   };
   child.stdout?.on('data', hear);
-  child.stderr?.on('data', hear);
+  child.stderr?.on('data', (chunk: Buffer) => {
+    errors += chunk.toString();
+    hear(chunk);
+  });
   const exited = once(child, 'exit').then(([code]) => code as number | null);
   exited.then((code) => ready.reject(new Error(`the platform ended with ${code}:\n${printed}`)));
   await ready.promise;
@@ -50,6 +88,7 @@ export async function startProcess({ folder, args = [], env = {} }: StartOptions
     url: match(/(https:\/\/127\.0\.0\.1:\d+)/),
     child,
     output: () => printed,
+    errors: () => errors,
     peakMebibytes() {
       const file = `/proc/${child.pid}/status`;
       const peak = existsSync(file) ? /VmHWM:\s+(\d+) kB/.exec(readFileSync(file, 'utf8'))?.[1] : undefined;

@@ -181,8 +181,9 @@ function prepare(database: DatabaseSync, file: string): void {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= quickCheckBytes) {
     const found = database.prepare('PRAGMA quick_check(1)').get()?.quick_check;
     if (found !== 'ok') {
+      const said = String(found).replace('*** in database main ***', '').replace(/\s+/g, ' ').trim();
       throw new StorageOpenError(
-        `${file} is damaged (${found}): put a backup in its place, or move it away to start empty`,
+        `${file} is damaged (${said}): put a backup in its place, or move it away to start empty`,
       );
     }
   }
