@@ -20,7 +20,7 @@ import {
   seededRandom,
   VirtualClock,
 } from '../../kube/index.ts';
-import { ClusterRole, ClusterRoleBinding, type KubeObject, type ResourceType, type Stored } from '../../meta/index.ts';
+import { ClusterRole, ClusterRoleBinding } from '../../meta/index.ts';
 import type { NetworkDeps } from '../shared/deps.ts';
 import { networkHubControllers } from './index.ts';
 
@@ -38,8 +38,8 @@ export interface Hub {
   pass(seconds: number): Promise<void>;
   /** Writes of the controllers since the last call, such as `PATCH …/networkcontexts/net-loc`. */
   writes(): string[];
-  /** Stops the controllers, as a process that ends does, and starts fresh ones. */
-  restart(): Promise<void>;
+  /** Stops the controllers, as a process that ends does, and starts fresh ones; `meanwhile` nobody looks. */
+  restart(meanwhile?: () => Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -175,8 +175,9 @@ export async function startHub(options: { quietPeriodSeconds: number; projects: 
       }
     },
     writes: () => written.splice(0),
-    async restart() {
+    async restart(meanwhile) {
       await clock.advanceUntil(manager.stop());
+      await meanwhile?.();
       controllers = networkHubControllers(deps);
       manager = startManager();
       for (const plane of planes) manager.engage(plane);
@@ -190,9 +191,4 @@ export async function startHub(options: { quietPeriodSeconds: number; projects: 
       await storage.close();
     },
   };
-}
-
-/** Reads an object, or undefined. */
-export function reader<T extends KubeObject>(client: Client, type: ResourceType<T>, name: string, namespace = '') {
-  return (): Promise<Stored<T> | undefined> => client.get(type, { namespace, name });
 }

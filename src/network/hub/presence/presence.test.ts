@@ -348,6 +348,18 @@ describe('presence', () => {
     await answered('one', 'ProjectUnresolved');
   });
 
+  it('goes with everything that asked for it, though nobody saw that go', async () => {
+    await network('net');
+    await locationBinding('loc');
+    await bind('one', 'net', 'loc');
+    await answered('one', 'NetworkContextNotReady');
+    // Its hub namespace too: the project namespace is then behind nothing on the hub.
+    await stack.restart(() => stack.hub.delete(Namespace, { namespace: '', name: hubNamespace }));
+    await stack.pass(15);
+    expect(await context('net-loc')).toBeDefined();
+    await stack.until('the context goes', () => gone('net-loc'), 10);
+  });
+
   it('writes nothing once it is settled, nor after a restart', async () => {
     await network('net');
     await locationBinding('loc');
