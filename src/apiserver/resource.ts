@@ -45,6 +45,14 @@ export interface ResourceBacking {
   update(request: BackingRequest, object: KubeObject, old: KubeObject): Promise<KubeObject>;
   /** Answers the last state, or, when finalizers hold it, the object still there with its deletionTimestamp set. */
   delete(request: BackingRequest, old: KubeObject): Promise<KubeObject>;
+  /**
+   * An index, where there is one: keys of every object that can have these labels, so that a list need not read all the
+   * others. What it names is still matched. Undefined where no index fits.
+   */
+  candidates?(
+    plane: string,
+    labels: ReadonlyMap<string, string>,
+  ): Promise<readonly { namespace: string; name: string }[]> | undefined;
 }
 
 export interface BackingRequest {

@@ -16,6 +16,17 @@ export function parseLabelSelector(text: string): LabelMatcher | undefined {
   return (labels) => requirements.every((matches) => matches(labels));
 }
 
+/** The labels a selector asks to be equal to something: each selected object has all of them. The selector was parsed before. */
+export function labelEqualities(text: string): Map<string, string> {
+  const equal = new Map<string, string>();
+  if (text.trim() === '') return equal;
+  for (const part of splitRequirements(text)) {
+    const [, key, operator, value] = comparePattern.exec(part.trim()) ?? [];
+    if (key !== undefined && (operator === '=' || operator === '==')) equal.set(key, value!.trim());
+  }
+  return equal;
+}
+
 function splitRequirements(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;

@@ -57,6 +57,7 @@ export function backingOf(
     if (causes.length > 0) throw invalid(plural, name, causes);
   };
   return {
+    ...(plural === 'ipclaims' ? { candidates: (plane, labels) => claimsOfInterface(storage, plane, labels) } : {}),
     async create(request, object) {
       const shared = common(request, object.metadata.name);
       check(object.metadata.name, causesOf(plural, object));
@@ -72,6 +73,17 @@ export function backingOf(
       return await write({ ...common(request, name), verb: 'delete', namespace, name, uid });
     },
   };
+}
+
+/** The labels of seams, *Identity of an allocation*: IPAM keeps an index of them. */
+function claimsOfInterface(storage: Storage, plane: string, labels: ReadonlyMap<string, string>) {
+  const cellUid = labels.get('networking.datumapis.com/cell-uid');
+  const namespace = labels.get('networking.datumapis.com/interface-namespace');
+  const name = labels.get('networking.datumapis.com/interface-name');
+  if (cellUid === undefined || namespace === undefined || name === undefined) return undefined;
+  return storage
+    .call<{ namespace: string; name: string }[]>('ipam.claimsOf', { plane, cellUid, namespace, name })
+    .then(({ result }) => result);
 }
 
 function causesOf(plural: Plural, object: KubeObject, old?: KubeObject): FieldCause[] {

@@ -3,6 +3,7 @@ import { badRequest, expired, invalid, notFound, resourceVersionTooLarge } from 
 import type { ApiResponse } from '../http/message.ts';
 import { integerParameter } from '../http/negotiate.ts';
 import type { FieldError } from '../schema/schema.ts';
+import { labelEqualities } from '../selectors.ts';
 import { RevisionCompacted, RevisionInFuture, type StoredRecord } from '../storage/storage.ts';
 import { type Call, storageKey } from './call.ts';
 import { type ContinueToken, decodeContinue, encodeContinue } from './continue.ts';
@@ -45,12 +46,35 @@ export async function collect(call: Call): Promise<Collected> {
   const from = token === '' ? undefined : decodeContinue(token);
   const revision = from !== undefined && from.revision >= 0 ? from.revision : exactRevision(call, asked, limit);
   try {
+    if (revision === undefined) {
+      const indexed = await readIndexed(call, selection, limit);
+      if (indexed !== undefined) return indexed;
+    }
     return await readPages(call, selection, limit, from, revision);
   } catch (error) {
     if (error instanceof RevisionCompacted) throw tooOld(from);
     if (error instanceof RevisionInFuture) throw resourceVersionTooLarge(asked, call.server.storage.revision);
     throw error;
   }
+}
+
+/** By an index of the resource's own, where it has one for this selector and everything fits on one page. */
+async function readIndexed(call: Call, { matches }: Selection, limit: number): Promise<Collected | undefined> {
+  const { backing } = call.served.resource;
+  if (backing?.candidates === undefined) return undefined;
+  const { storage } = call.server;
+  // What is read may be newer than this, never older: a watch from here misses nothing.
+  const { revision } = storage;
+  const labels = labelEqualities(call.request.query.get('labelSelector') ?? '');
+  const keys = labels.size === 0 ? undefined : await backing.candidates(call.plane.id, labels);
+  if (keys === undefined || (limit > 0 && keys.length > limit)) return undefined;
+  const place = { plane: call.plane.id, resource: call.served.storage };
+  const wanted = keys.filter((key) => call.namespace === '' || key.namespace === call.namespace);
+  const found = await Promise.all(wanted.map((key) => storage.get({ ...place, ...key })));
+  const records = found.filter(
+    (record) => record !== undefined && (matches === undefined || matches(record.key, record.value)),
+  ) as StoredRecord[];
+  return { records, revision };
 }
 
 async function readPages(
