@@ -1,7 +1,7 @@
 /** From the hub to a cell: the cell's agent pulls what is meant for its location. */
 
-import type { Controller, Plane, Request } from '../kube/index.ts';
-import { isTerminating, jsonEqual, type KubeObject, type ResourceType, type Stored } from '../meta/index.ts';
+import { addFinalizer, type Controller, type Plane, type Request, removeFinalizer } from '../kube/index.ts';
+import { isTerminating, jsonEqual, type KubeObject, Namespace, type ResourceType, type Stored } from '../meta/index.ts';
 import { type AgentOptions, cellOf, keyOf } from './agent.ts';
 import { copyOf, sourceUidOf, updateOf } from './copy.ts';
 import { carriedFinalizer } from './keys.ts';
@@ -42,12 +42,20 @@ function locationOf(kind: DownKind, object: KubeObject): string | undefined {
  */
 export function decide(kind: DownKind, { source, copy, location }: Snapshot): Step[] {
   const ours = copy !== undefined && sourceUidOf(copy) !== undefined;
-  const wanted = source !== undefined && !isTerminating(source) && locationOf(kind, source) === location;
+  const meant = source === undefined ? undefined : locationOf(kind, source);
+  const wanted = source !== undefined && !isTerminating(source) && meant === location;
   const held = source?.metadata.finalizers?.includes(carriedFinalizer) === true;
 
   if (!wanted) {
-    if (copy !== undefined && ours) return isTerminating(copy) ? [] : [{ do: 'delete', copy }];
-    return source !== undefined && held ? [{ do: 'let-source-go', source }] : [];
+    if (copy !== undefined && ours) {
+      if (!isTerminating(copy)) return [{ do: 'delete', copy }];
+      // While it drains, what it says of that is still the truth about the hub's object.
+      const drained = source !== undefined && meant === location && sourceUidOf(copy) === source.metadata.uid;
+      return drained ? report(kind, source, copy) : [];
+    }
+    // The finalizer of an object that has moved to another location is that cell's to take off.
+    const othersToLetGo = meant !== undefined && meant !== location;
+    return source !== undefined && held && !othersToLetGo ? [{ do: 'let-source-go', source }] : [];
   }
   if (copy === undefined) {
     const create: Step = { do: 'create', object: copyOf(source) };
@@ -60,10 +68,13 @@ export function decide(kind: DownKind, { source, copy, location }: Snapshot): St
   if (kind.drains && !held) steps.push({ do: 'hold-source', source });
   const object = updateOf(copyOf(source), copy);
   if (object !== undefined) steps.push({ do: 'update', object });
-  if (kind.drains && copy.status !== undefined && !jsonEqual(copy.status, source.status)) {
-    steps.push({ do: 'report-status', source, status: copy.status });
-  }
-  return steps;
+  return [...steps, ...report(kind, source, copy)];
+}
+
+function report(kind: DownKind, source: Stored<KubeObject>, copy: Stored<KubeObject>): Step[] {
+  return kind.drains && copy.status !== undefined && !jsonEqual(copy.status, source.status)
+    ? [{ do: 'report-status', source, status: copy.status }]
+    : [];
 }
 
 /** The controller that carries one kind down to every cell engaged in this process (one, on a real cluster). */
@@ -90,14 +101,22 @@ export function carryDown(kind: DownKind, options: AgentOptions): Controller {
     engage(plane, planes, watch) {
       if (plane.role === 'cell') {
         watch.on(plane, type);
+        // What was to go into a namespace that was on its way out is carried when that has gone.
+        if (type.namespaced) {
+          watch.on(plane, Namespace, ({ metadata }, event) =>
+            event.type === 'deleted' ? meantFor(kind, plane, planes.get(options.hub), metadata.name) : [],
+          );
+        }
         const hub = planes.get(options.hub);
         // A cell that joins later than the hub still sees everything that is meant for it.
-        for (const object of hub?.informer(type).list() ?? []) {
-          if (locationOf(kind, object) === plane.name) watch.enqueue(requestFor(plane.id, object));
-        }
+        for (const request of meantFor(kind, plane, hub)) watch.enqueue(request);
         return;
       }
       if (plane.id !== options.hub) return;
+      // A hub that joins later than its cells finds copies there whose source has gone meanwhile.
+      for (const cell of planes.byRole('cell')) {
+        for (const copy of cell.informer(type).list()) watch.enqueue(requestFor(cell.id, copy));
+      }
       watch.on(plane, type, (object, event) => {
         const locations = new Set([locationOf(kind, object)]);
         // An object moved to another location leaves the cell it was in.
@@ -115,7 +134,8 @@ export function carryDown(kind: DownKind, options: AgentOptions): Controller {
       const hub = planes.get(options.hub);
       if (cell === undefined || hub === undefined) return undefined;
       const snapshot = await observe(type, request, cell, hub);
-      for (const step of decide(kind, snapshot)) await act(step, type, cell, hub);
+      let { source } = snapshot;
+      for (const step of decide(kind, snapshot)) source = (await act(step, source, type, cell, hub)) ?? source;
       return undefined;
     },
   };
@@ -123,6 +143,13 @@ export function carryDown(kind: DownKind, options: AgentOptions): Controller {
 
 function requestFor(plane: string, object: KubeObject): Request {
   return { plane, namespace: object.metadata.namespace ?? '', name: object.metadata.name };
+}
+
+/** What the hub has for a cell. */
+function meantFor(kind: DownKind, cell: Plane, hub: Plane | undefined, namespace?: string): Request[] {
+  return (hub?.informer(kind.type).list(namespace) ?? [])
+    .filter((object) => locationOf(kind, object) === cell.name)
+    .map((object) => requestFor(cell.id, object));
 }
 
 /** Absence is believed only from a live read: a copy is never deleted on a cache that has not caught up. */
@@ -133,53 +160,34 @@ async function observe(type: ResourceType, request: Request, cell: Plane, hub: P
   return { source, copy, location: cell.name };
 }
 
-async function act(step: Step, type: ResourceType, cell: Plane, hub: Plane): Promise<void> {
+/** Answers the hub's object as it is after the step, where the step changed it. */
+async function act(
+  step: Step,
+  source: Stored<KubeObject> | undefined,
+  type: ResourceType,
+  cell: Plane,
+  hub: Plane,
+): Promise<Stored<KubeObject> | undefined> {
   switch (step.do) {
     case 'hold-source':
-      await holdSource(hub, type, step.source);
-      return;
+      return addFinalizer(hub.client, type, step.source, carriedFinalizer);
     case 'let-source-go':
-      await letSourceGo(cell, hub, type, step.source);
-      return;
+      // The finalizer is what keeps the hub's object until the cell has drained: it goes only on the cell's own word.
+      if ((await cell.client.get(type, keyOf(step.source))) === undefined) {
+        await removeFinalizer(hub.client, type, step.source, carriedFinalizer);
+      }
+      return undefined;
     case 'create':
       if (type.namespaced) await ensureNamespace(step.object.metadata.namespace ?? '', cell, hub);
       await cell.client.create(type, step.object);
-      return;
+      return undefined;
     case 'update':
       await cell.client.update(type, step.object);
-      return;
+      return undefined;
     case 'delete':
       await cell.client.delete(type, keyOf(step.copy), { preconditions: { uid: step.copy.metadata.uid } });
-      return;
+      return undefined;
     case 'report-status':
-      await hub.client.update(type, { ...step.source, status: step.status }, { subresource: 'status' });
-      return;
+      return hub.client.update(type, { ...(source ?? step.source), status: step.status }, { subresource: 'status' });
   }
-}
-
-async function holdSource(hub: Plane, type: ResourceType, source: Stored<KubeObject>): Promise<void> {
-  const before = source.metadata.finalizers;
-  await hub.client.patch(type, keyOf(source), {
-    type: 'json',
-    body: [
-      { op: 'test', path: '/metadata/uid', value: source.metadata.uid },
-      before === undefined || before.length === 0
-        ? { op: 'add', path: '/metadata/finalizers', value: [carriedFinalizer] }
-        : { op: 'add', path: '/metadata/finalizers/-', value: carriedFinalizer },
-    ],
-  });
-}
-
-async function letSourceGo(cell: Plane, hub: Plane, type: ResourceType, source: Stored<KubeObject>): Promise<void> {
-  // The finalizer is what keeps the hub's object until the cell has drained: it goes only on the cell's own word.
-  if ((await cell.client.get(type, keyOf(source))) !== undefined) return;
-  const index = source.metadata.finalizers?.indexOf(carriedFinalizer) ?? -1;
-  if (index < 0) return;
-  await hub.client.patch(type, keyOf(source), {
-    type: 'json',
-    body: [
-      { op: 'test', path: `/metadata/finalizers/${index}`, value: carriedFinalizer },
-      { op: 'remove', path: `/metadata/finalizers/${index}` },
-    ],
-  });
 }

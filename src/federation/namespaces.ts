@@ -60,6 +60,9 @@ export function carryNamespaces(options: AgentOptions): Controller {
     engage(plane, planes, watch) {
       if (plane.role === 'cell') watch.on(plane, Namespace);
       else if (plane.id === options.hub) {
+        for (const cell of planes.byRole('cell')) {
+          for (const copy of cell.informer(Namespace).list()) watch.enqueue({ plane: cell.id, ...keyOf(copy) });
+        }
         watch.on(plane, Namespace, (object: KubeObject) =>
           planes.byRole('cell').map((cell) => ({ plane: cell.id, ...keyOf(object) })),
         );

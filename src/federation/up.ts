@@ -12,6 +12,7 @@ import {
 import { type AgentOptions, cellOf, keyOf } from './agent.ts';
 import { sourceUidOf, updateOf } from './copy.ts';
 import { sourceCell, sourceUid } from './keys.ts';
+import { isSynced, unsyncedRetry } from './synced.ts';
 
 /** Reads the hub's caches, for a copy that names hub objects (an owner). */
 export type HubLookup = <T extends KubeObject>(type: ResourceType<T>, name: string) => Stored<T> | undefined;
@@ -136,6 +137,9 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOpt
         return;
       }
       if (plane.id !== options.hub) return;
+      for (const cell of planes.byRole('cell')) {
+        for (const object of cell.informer(type).list()) watch.enqueue({ plane: cell.id, ...keyOf(object) });
+      }
       // Copies whose source went while nobody looked are found by their own mark.
       watch.on(plane, type, (copy) => {
         const location = copy.metadata.annotations?.[sourceCell];
@@ -161,6 +165,8 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOpt
       const cell = planes.get(request.plane);
       const hub = planes.get(options.hub);
       if (cell === undefined || hub === undefined) return undefined;
+      // What is not to be shown without an owner is not taken down because the owners have not been listed yet.
+      if (!isSynced(hub, [type, ...lookups.map((lookup) => lookup.type)])) return unsyncedRetry;
       const copy = hub.informer(type).get(request.namespace, request.name);
       const cached = cell.informer(type).get(request.namespace, request.name);
       // Absence is believed only from a live read: no copy goes because a cache is late.

@@ -1,10 +1,11 @@
 import { computeLabels, Instance, WorkloadDeployment } from '../../api/index.ts';
 import type { UpKind } from '../../federation/index.ts';
-import { apiVersionOf, type KubeObject } from '../../meta/index.ts';
+import { apiVersionOf, findCondition, type KubeObject } from '../../meta/index.ts';
 
 /**
  * What the hub shows of a cell's instances: all of it, owned by the hub's deployment, so that it goes with that. Shown
- * only while the hub has the deployment: an instance nobody asked for is nobody's to see.
+ * only while the hub has the deployment (an instance nobody asked for is nobody's to see), and once its cell has said
+ * of it whether it is ready: with its addresses, or with why there are none.
  */
 export const instancePublication: UpKind<Instance> = {
   type: Instance,
@@ -22,7 +23,7 @@ export const instancePublication: UpKind<Instance> = {
   publish(instance, lookup) {
     const owner = deploymentOf(instance);
     const deployment = owner === undefined ? undefined : lookup(WorkloadDeployment, owner);
-    if (deployment === undefined) return undefined;
+    if (deployment === undefined || !isTold(instance)) return undefined;
     return {
       apiVersion: apiVersionOf(Instance),
       kind: Instance.kind,
@@ -44,6 +45,11 @@ export const instancePublication: UpKind<Instance> = {
     };
   },
 };
+
+function isTold({ status }: Instance): boolean {
+  const ready = findCondition(status?.conditions, 'Ready');
+  return ready !== undefined && ready.status !== 'Unknown';
+}
 
 /** Name of the deployment that controls an instance; its label may carry only a hash of it. */
 function deploymentOf(instance: KubeObject): string | undefined {

@@ -27,6 +27,7 @@ import {
   noReplicas,
   type Replicas,
   rankOf,
+  replicasOf,
   replicasReady,
   waitingOf,
 } from '../shared/replicas.ts';
@@ -73,12 +74,12 @@ export function decide(snapshot: Snapshot): Plan {
     const steps: Step[] = ours.filter((each) => !isTerminating(each)).map((object) => ({ do: 'delete', object }));
     // The finalizer goes only when nothing is left that holds an address for this workload.
     if (ours.length === 0 && held) steps.push({ do: 'let-go' });
-    return { steps, status: statusOf(snapshot, ours, undefined) };
+    return { steps, status: statusOf(snapshot, ours, [], undefined) };
   }
 
   const steps: Step[] = held ? [] : [{ do: 'hold' }];
   const refused = networkRefusal(workload);
-  const wanted = refused === undefined ? wantedOf(snapshot) : [];
+  const wanted = refused === undefined ? wantedOf(snapshot, ours) : [];
   const names = new Set(wanted.map((part) => part.name));
   for (const part of wanted) {
     const existing = snapshot.deployments.find((each) => each.metadata.name === part.name);
@@ -95,7 +96,8 @@ export function decide(snapshot: Snapshot): Plan {
       if (!names.has(object.metadata.name) && !isTerminating(object)) steps.push({ do: 'delete', object });
     }
   }
-  return { steps, status: statusOf(snapshot, ours, refused) };
+  const missing = wanted.filter((part) => !ours.some((each) => each.metadata.name === part.name));
+  return { steps, status: statusOf(snapshot, ours, missing, refused) };
 }
 
 /** A network of another namespace is refused, never ignored (F75). */
@@ -115,10 +117,20 @@ function locationName(binding: LocationBinding): string {
   return named === undefined || named === '' ? binding.metadata.name : named;
 }
 
-/** Locations a placement resolves to: those named, or selected by topology, that the project has a binding for. */
-export function locationsOf(placement: Placement, bindings: readonly Stored<LocationBinding>[]): string[] {
+/**
+ * Locations a placement resolves to: those named, or selected by topology, that the project has a binding for. One that
+ * is not available at the moment, or on its way out, gets nothing new; what runs there (`running`) stays until the
+ * binding is gone: nobody loses addresses to a condition that comes and goes.
+ */
+export function locationsOf(
+  placement: Placement,
+  bindings: readonly Stored<LocationBinding>[],
+  running: ReadonlySet<string>,
+): string[] {
   const usable = bindings.filter(
-    (binding) => !isTerminating(binding) && findCondition(binding.status?.conditions, 'Available')?.status !== 'False',
+    (binding) =>
+      running.has(locationName(binding)) ||
+      (!isTerminating(binding) && findCondition(binding.status?.conditions, 'Available')?.status !== 'False'),
   );
   const { locations, locationSelector } = placement;
   const chosen =
@@ -128,11 +140,27 @@ export function locationsOf(placement: Placement, bindings: readonly Stored<Loca
   return [...new Set(chosen)].sort();
 }
 
-function wantedOf({ workload, bindings, deployments }: Snapshot): Wanted[] {
+/** Where a placement of this workload has deployments now. */
+function runningIn(placement: Placement, ours: readonly Stored<WorkloadDeployment>[]): Set<string> {
+  return new Set(ours.flatMap(({ spec }) => (spec?.placementName === placement.name ? [spec.locationRef.name] : [])));
+}
+
+function wantedOf(
+  { workload, bindings, deployments }: Snapshot,
+  ours: readonly Stored<WorkloadDeployment>[],
+): Wanted[] {
+  const seen = new Set<string>();
   return workload.spec.placements.flatMap((placement) =>
-    locationsOf(placement, bindings).map((location) => {
+    locationsOf(placement, bindings, runningIn(placement, ours)).flatMap((location): Wanted[] => {
       const parts = [workload.metadata.name, placement.name, location] as const;
+      // Of two placements of one name, the first says what runs in a location both choose.
+      if (seen.has(parts.join('\0'))) return [];
+      seen.add(parts.join('\0'));
       const readable = deploymentName(...parts);
+      // What runs keeps its name, whatever other name has become free.
+      const running = ours
+        .filter(({ spec }) => spec?.placementName === placement.name && spec.locationRef.name === location)
+        .sort((a, b) => Number(b.metadata.name === readable) - Number(a.metadata.name === readable))[0];
       const holder = deployments.find((each) => each.metadata.name === readable);
       // Another list of parts can join to this name (a-b + c, a + b-c): then the hash tells them apart.
       const mine =
@@ -140,18 +168,20 @@ function wantedOf({ workload, bindings, deployments }: Snapshot): Wanted[] {
         (holder.spec?.workloadRef.name === workload.metadata.name &&
           holder.spec.placementName === placement.name &&
           holder.spec.locationRef.name === location);
-      return {
-        placement: placement.name,
-        location,
-        name: mine ? readable : hashedName(parts),
-        spec: {
-          workloadRef: { name: workload.metadata.name, uid: workload.metadata.uid },
-          placementName: placement.name,
-          locationRef: { name: location },
-          template: workload.spec.template,
-          scaleSettings: placement.scaleSettings,
+      return [
+        {
+          placement: placement.name,
+          location,
+          name: running?.metadata.name ?? (mine ? readable : hashedName(parts)),
+          spec: {
+            workloadRef: { name: workload.metadata.name, uid: workload.metadata.uid },
+            placementName: placement.name,
+            locationRef: { name: location },
+            template: workload.spec.template,
+            scaleSettings: placement.scaleSettings,
+          },
         },
-      };
+      ];
     }),
   );
 }
@@ -192,15 +222,27 @@ function updated(
   return { ...existing, spec, metadata: { ...existing.metadata, labels } };
 }
 
-const countsOf = (deployment: Stored<WorkloadDeployment>): Replicas => ({
-  ...noReplicas,
-  desiredReplicas: deployment.spec?.replicas ?? deployment.spec?.scaleSettings.minReplicas ?? 0,
-  ...(deployment.status === undefined ? {} : counts(deployment.status)),
-});
+/**
+ * How many instances a deployment has. How many it should have is in its spec; how many of the present template it has,
+ * its status says only once the cell has seen the present spec.
+ */
+function countsOf({ metadata, spec, status }: Stored<WorkloadDeployment>): Replicas {
+  const { replicas, currentReplicas, updatedReplicas, readyReplicas } = status ?? noReplicas;
+  const seen = status?.observedGeneration === metadata.generation;
+  return {
+    replicas,
+    currentReplicas: seen ? currentReplicas : 0,
+    updatedReplicas: seen ? updatedReplicas : 0,
+    // One that ends is to have none; its instances are counted for as long as there are any.
+    desiredReplicas: metadata.deletionTimestamp === undefined ? replicasOf(spec) : 0,
+    readyReplicas,
+  };
+}
 
-function counts(status: Replicas): Replicas {
-  const { replicas, currentReplicas, updatedReplicas, desiredReplicas, readyReplicas } = status;
-  return { replicas, currentReplicas, updatedReplicas, desiredReplicas, readyReplicas };
+/** What a deployment that is not there yet adds: what it will have to run. */
+function missingCounts(missing: readonly Wanted[]): Replicas {
+  const desiredReplicas = missing.reduce((sum, part) => sum + replicasOf(part.spec), 0);
+  return { ...noReplicas, desiredReplicas };
 }
 
 interface Said {
@@ -211,6 +253,7 @@ interface Said {
 function statusOf(
   snapshot: Snapshot,
   ours: readonly Stored<WorkloadDeployment>[],
+  missing: readonly Wanted[],
   refused: Said | undefined,
 ): NonNullable<Workload['status']> {
   const { workload, now } = snapshot;
@@ -218,7 +261,7 @@ function statusOf(
   const before = workload.status;
   const placements = workload.spec.placements.map((placement) => {
     const parts = ours.filter((each) => each.spec?.placementName === placement.name);
-    const locations = locationsOf(placement, snapshot.bindings);
+    const locations = locationsOf(placement, snapshot.bindings, runningIn(placement, ours));
     const available = availableOf('deployment', parts, placementRefusal(placement, locations, parts, refused), {
       placement: placement.name,
     });
@@ -226,34 +269,29 @@ function statusOf(
     return {
       name: placement.name,
       locations: locations.map((name) => ({ name })),
-      ...parts.map(countsOf).reduce(addReplicas, noReplicas),
+      ...parts
+        .map(countsOf)
+        .reduce(addReplicas, missingCounts(missing.filter((part) => part.placement === placement.name))),
       conditions: withCondition(held, { ...available, observedGeneration: generation }, now),
     };
   });
-  const total = ours.map(countsOf).reduce(addReplicas, noReplicas);
-  const unplaced = placements.find((entry) => entry.locations.length === 0);
-  const available = availableOf(
-    'placement',
-    ours,
-    refused ??
-      (unplaced === undefined || ours.length > 0
-        ? undefined
-        : said('NoMatchingLocations', { placement: unplaced.name })),
-    { placement: availablePlacement(ours) },
-  );
+  const total = ours.map(countsOf).reduce(addReplicas, missingCounts(missing));
+  const unplaced = isTerminating(workload) ? undefined : placements.find((entry) => entry.locations.length === 0);
+  const nowhere = unplaced === undefined ? undefined : said('NoMatchingLocations', { placement: unplaced.name });
+  const available = availableOf('placement', ours, refused ?? (ours.length > 0 ? undefined : nowhere), {
+    placement: availablePlacement(ours),
+  });
   const waiting = mergeWaiting(ours.map((each) => waitingOf(findCondition(each.status?.conditions, 'ReplicasReady'))));
-  const missing = refused !== undefined ? [{ ...refused, count: 0 }] : [];
+  // Counts cannot tell of instances that have no place to be counted for.
+  const kept = refused ?? nowhere;
   let conditions: Condition[] = withCondition(
     before?.conditions,
     { ...available, observedGeneration: generation },
     now,
   );
-  const ready = replicasReady(total, [...waiting, ...missing], generation);
-  conditions = withCondition(
-    conditions,
-    refused === undefined ? ready : { ...ready, status: 'False', ...refused },
-    now,
-  );
+  const ready = replicasReady(total, waiting, generation);
+  const told = kept === undefined || (refused === undefined && ready.status === 'False' && waiting.length > 0);
+  conditions = withCondition(conditions, told ? ready : { ...ready, status: 'False', ...kept }, now);
   return {
     deployments: ours.length,
     ...total,

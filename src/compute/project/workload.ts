@@ -79,7 +79,10 @@ async function observe(plane: Plane, workload: Stored<Workload>, now: number): P
   const cached = plane.informer(WorkloadDeployment);
   const bindings = plane.informer(LocationBinding).list();
   let deployments = cached.list(namespace);
-  if (isTerminating(workload) && cached.byIndex(byWorkload, `${namespace}/${workload.metadata.name}`).length === 0) {
+  const mine = cached
+    .byIndex(byWorkload, `${namespace}/${workload.metadata.name}`)
+    .filter(({ spec }) => spec?.workloadRef.uid === workload.metadata.uid);
+  if (isTerminating(workload) && mine.length === 0) {
     // Nothing left to release is believed only from a live read.
     deployments = (await plane.client.list(WorkloadDeployment, { namespace })).items;
   }

@@ -1,5 +1,11 @@
-import { isReason, reasonMessage } from '../../api/index.ts';
+import { isReason, reasonMessage, type WorkloadDeployment } from '../../api/index.ts';
 import type { Condition } from '../../meta/index.ts';
+
+/** How many instances a deployment is to have: what it was scaled to, within its limits. */
+export function replicasOf(spec: WorkloadDeployment['spec']): number {
+  const { minReplicas = 0, maxReplicas = Number.POSITIVE_INFINITY } = spec?.scaleSettings ?? {};
+  return Math.max(0, minReplicas, Math.min(spec?.replicas ?? 0, maxReplicas));
+}
 
 /** Counts of instances, as every status of compute carries them. */
 export interface Replicas {
@@ -74,13 +80,18 @@ export function replicasReady(replicas: Replicas, waiting: readonly Waiting[], o
   return { type, status: 'False', reason: leading.reason, message, observedGeneration };
 }
 
-/** Reads what `replicasReady` wrote, so that a workload can add up its deployments. */
+/**
+ * Reads what `replicasReady` wrote, so that a workload can add up its deployments. That instances are on their way is no
+ * reason to add: the counts say it.
+ */
 export function waitingOf(condition: Condition | undefined): Waiting[] {
   if (condition === undefined || condition.status !== 'False' || !isReason(condition.reason)) return [];
-  const match = /^(\d+) of \d+ instances (?:wait: [A-Za-z]+: |are on their way)(.*)$/s.exec(condition.message);
-  if (match === null) return [{ reason: condition.reason, count: 1, message: condition.message }];
-  const [, count = '1', message = ''] = match;
-  return [{ reason: condition.reason, count: Number(count), message: message === '' ? condition.message : message }];
+  if (condition.reason === 'InstancesProvisioning') return [];
+  const [, count, message] = /^(\d+) of \d+ instances wait: [A-Za-z]+: (.*)$/s.exec(condition.message) ?? [];
+  if (count === undefined || message === undefined) {
+    return [{ reason: condition.reason, count: 1, message: condition.message }];
+  }
+  return [{ reason: condition.reason, count: Number(count), message }];
 }
 
 /**

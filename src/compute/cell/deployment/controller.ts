@@ -1,6 +1,5 @@
 import {
   computeFinalizers,
-  computeLabels,
   Instance,
   NetworkInterfaceClaim,
   ServingLocation,
@@ -16,8 +15,10 @@ import {
   removeFinalizer,
 } from '../../../kube/index.ts';
 import { isApiError, isTerminating, type KubeObject, type ResourceType, type Stored } from '../../../meta/index.ts';
+import { replicasOf } from '../../shared/replicas.ts';
 import { locationIdentity } from '../location.ts';
 import { decide, type Snapshot, type Step } from './decide.ts';
+import { controllingDeployment } from './slots.ts';
 
 export interface DeploymentDeps {
   clock: Clock;
@@ -27,8 +28,11 @@ export interface DeploymentDeps {
 const reads = ['get', 'list', 'watch'];
 const byOwner = 'compute/controller';
 
-/** Instances come and go in swarms: a deployment looks at them this much later, once for all of them. */
-const coalesceMilliseconds = 25;
+/** Instances come and go in swarms: a deployment looks at them this much later, once for all of them … */
+const leastSettleMilliseconds = 10;
+const mostSettleMilliseconds = 250;
+/** … and the more there are, the later: a look costs in proportion to them. */
+const settleMillisecondsPerInstance = 0.25;
 /** Writes of one pass under way at once: they share commits, and one slow one holds nobody back. */
 const writesAtOnce = 32;
 
@@ -58,9 +62,10 @@ export function deploymentController(deps: DeploymentDeps): Controller {
     engage(plane, _planes, watch) {
       watch.on(plane, WorkloadDeployment);
       const owned = (object: KubeObject): Request[] => {
-        const owner = ownerOf(object);
+        const name = controllingDeployment(object);
         const namespace = object.metadata.namespace ?? '';
-        if (owner !== undefined) watch.enqueue({ plane: plane.id, namespace, name: owner }, coalesceMilliseconds);
+        if (name !== undefined)
+          watch.enqueue({ plane: plane.id, namespace, name }, settleMilliseconds(plane, namespace, name));
         return [];
       };
       index(plane, Instance);
@@ -89,14 +94,15 @@ export function deploymentController(deps: DeploymentDeps): Controller {
   };
 }
 
-function ownerOf(object: KubeObject): string | undefined {
-  return object.metadata.ownerReferences?.find((ref) => ref.controller === true && ref.kind === WorkloadDeployment.kind)
-    ?.name;
+function settleMilliseconds(plane: Plane, namespace: string, deployment: string): number {
+  const count = replicasOf(plane.informer(WorkloadDeployment).get(namespace, deployment)?.spec);
+  const wanted = count * settleMillisecondsPerInstance;
+  return Math.min(mostSettleMilliseconds, Math.max(leastSettleMilliseconds, wanted));
 }
 
 function index(plane: Plane, type: ResourceType): void {
   plane.informer(type).addIndex(byOwner, (object) => {
-    const owner = ownerOf(object);
+    const owner = controllingDeployment(object);
     return owner === undefined ? [] : [`${object.metadata.namespace ?? ''}/${owner}`];
   });
 }
@@ -112,10 +118,12 @@ async function observe(
   let claims = networkingIntegration ? plane.informer(NetworkInterfaceClaim).byIndex(byOwner, mine) : [];
   if (isTerminating(deployment) && instances.length === 0 && claims.length === 0) {
     // The last finalizer is let go on what is there, not on what a cache has seen.
-    instances = (await plane.client.list(Instance, { namespace })).items.filter((each) => ownerOf(each) === name);
+    instances = (await plane.client.list(Instance, { namespace })).items.filter(
+      (each) => controllingDeployment(each) === name,
+    );
     if (networkingIntegration) {
       const listed = await plane.client.list(NetworkInterfaceClaim, { namespace });
-      claims = listed.items.filter((each) => ownerOf(each) === name);
+      claims = listed.items.filter((each) => controllingDeployment(each) === name);
     }
   }
   return {
@@ -123,7 +131,10 @@ async function observe(
     location: locationIdentity(plane.informer(ServingLocation).list()),
     instances,
     claims,
-    claimNameTaken: (claim) => plane.informer(NetworkInterfaceClaim).get(namespace, claim) !== undefined,
+    holderOf: (kind, held) =>
+      kind === 'Instance'
+        ? plane.informer(Instance).get(namespace, held)
+        : plane.informer(NetworkInterfaceClaim).get(namespace, held),
     networking: networkingIntegration,
     now: clock.now(),
   };
@@ -147,7 +158,14 @@ async function act(
     } else rest.push(step);
   }
   // Claims before instances: an instance never exists without its slot's claim.
-  const order: Step['do'][] = ['create-claim', 'create-instance', 'delete-instance', 'delete-claim', 'release-claim'];
+  const order: Step['do'][] = [
+    'create-claim',
+    'label-claim',
+    'create-instance',
+    'delete-instance',
+    'delete-claim',
+    'release-claim',
+  ];
   for (const kind of order) {
     await inBatches(
       rest.filter((step) => step.do === kind),
@@ -178,26 +196,29 @@ async function perform(step: Step, plane: Plane): Promise<void> {
     case 'delete-instance':
       await plane.client.delete(Instance, keyOf(step.object), { preconditions: { uid: step.object.metadata.uid } });
       return;
+    case 'label-claim': {
+      const body = { metadata: { uid: step.object.metadata.uid, labels: step.labels } };
+      await plane.client.patch(NetworkInterfaceClaim, keyOf(step.object), { type: 'merge', body });
+      return;
+    }
     case 'delete-claim': {
       const { uid } = step.object.metadata;
       await plane.client.delete(NetworkInterfaceClaim, keyOf(step.object), { preconditions: { uid } });
       return;
     }
     case 'release-claim': {
-      const key = { namespace: step.object.metadata.namespace ?? '', name: step.instance };
-      const instance = await plane.client.get(Instance, key);
-      if (instance !== undefined && sameSlot(instance, step.object)) return;
+      const { namespace = '' } = step.object.metadata;
+      for (const name of step.instances) {
+        const instance = await plane.client.get(Instance, { namespace, name });
+        const owner = instance === undefined ? undefined : controllingDeployment(instance);
+        if (owner !== undefined && owner === controllingDeployment(step.object)) return;
+      }
       await removeFinalizer(plane.client, NetworkInterfaceClaim, step.object, computeFinalizers.slotInUse);
       return;
     }
     default:
       return;
   }
-}
-
-function sameSlot(instance: KubeObject, claim: KubeObject): boolean {
-  const key = computeLabels.instanceIndex;
-  return instance.metadata.labels?.[key] === claim.metadata.labels?.[key];
 }
 
 /** An object of this name that the cache has not seen yet: the next look finds out whose it is. */

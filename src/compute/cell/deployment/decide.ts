@@ -1,25 +1,41 @@
 import {
   computeFinalizers,
+  hashedName,
   type Instance,
   instanceName,
   type NetworkInterfaceClaim,
   schedulingGates,
   type WorkloadDeployment,
 } from '../../../api/index.ts';
-import { isConditionTrue, isTerminating, type Stored } from '../../../meta/index.ts';
-import { interfaceRequest, templateHash, templateHashOf } from '../../shared/template.ts';
+import { findCondition, isConditionTrue, isTerminating, type Stored } from '../../../meta/index.ts';
+import { replicasOf } from '../../shared/replicas.ts';
+import { type InterfaceRequest, interfaceRequest, templateHash, templateHashOf } from '../../shared/template.ts';
 import { type LocationIdentity, locationRefusal } from '../location.ts';
-import { claimFits, claimOf, instanceOf, ordinalOf, ownedBy, slotClaimName } from './slots.ts';
+import {
+  claimFits,
+  claimOf,
+  freeName,
+  instanceOf,
+  isSlotClaimName,
+  missingLabels,
+  ordinalOf,
+  ordinalsByClaimName,
+  ownedBy,
+  slotClaimNames,
+} from './slots.ts';
 import { deploymentStatus } from './status.ts';
 
 export interface Snapshot {
   deployment: Stored<WorkloadDeployment>;
   location: LocationIdentity;
-  /** Instances and claims that carry the deployment's name or are owned by it, an earlier deployment's included. */
+  /** Instances and claims that deployments of this name control, an earlier one's included. */
   instances: readonly Stored<Instance>[];
   claims: readonly Stored<NetworkInterfaceClaim>[];
-  /** Whether a claim of the namespace that is not the deployment's has this name. */
-  claimNameTaken: (name: string) => boolean;
+  /** Whatever has a name in the deployment's namespace. Not asked about claims where `networking` is off. */
+  holderOf: (
+    kind: 'Instance' | 'NetworkInterfaceClaim',
+    name: string,
+  ) => Stored<Instance | NetworkInterfaceClaim> | undefined;
   networking: boolean;
   now: number;
 }
@@ -30,18 +46,23 @@ export type Step =
   | { do: 'create-instance'; object: Instance }
   | { do: 'delete-instance'; object: Stored<Instance> }
   | { do: 'delete-claim'; object: Stored<NetworkInterfaceClaim> }
-  /** To be done only after a live read that finds no instance of that name. */
-  | { do: 'release-claim'; object: Stored<NetworkInterfaceClaim>; instance: string };
+  | { do: 'label-claim'; object: Stored<NetworkInterfaceClaim>; labels: Record<string, string> }
+  /** To be done only after a live read that finds none of these instances. */
+  | { do: 'release-claim'; object: Stored<NetworkInterfaceClaim>; instances: readonly string[] };
 
 export interface Plan {
   steps: Step[];
   status: NonNullable<WorkloadDeployment['status']>;
 }
 
-/** How many instances a deployment is to have. */
-export function replicasOf(deployment: WorkloadDeployment): number {
-  const { replicas, scaleSettings } = deployment.spec ?? {};
-  return Math.max(0, replicas ?? scaleSettings?.minReplicas ?? 0);
+/** One of slots 0 … n-1, as it is. */
+interface Slot {
+  ordinal: number;
+  instance: Stored<Instance> | undefined;
+  /** The claim that is right for the slot, not being deleted. */
+  claim: Stored<NetworkInterfaceClaim> | undefined;
+  /** Claims that have to go before the slot can have its own: being deleted, or of another template. */
+  inTheWay: readonly Stored<NetworkInterfaceClaim>[];
 }
 
 /**
@@ -49,28 +70,31 @@ export function replicasOf(deployment: WorkloadDeployment): number {
  * claim goes only when its slot leaves, and only after its instance.
  */
 export function decide(snapshot: Snapshot): Plan {
-  const { deployment } = snapshot;
+  const { deployment, networking } = snapshot;
+  const { spec } = deployment;
   const ending = isTerminating(deployment);
-  const hash = deployment.spec === undefined ? '' : templateHash(deployment.spec.template);
+  const hash = spec === undefined ? '' : templateHash(spec.template);
+  const request = spec === undefined ? undefined : interfaceRequest(spec.template.spec);
   const mine = ownedBy(snapshot.instances, deployment);
   const claims = ownedBy(snapshot.claims, deployment);
   const refusal = locationRefusal(deployment, snapshot.location);
-  const count = ending || deployment.spec === undefined ? 0 : replicasOf(deployment);
+  const count = ending ? 0 : replicasOf(spec);
   const { kept, strays } = sortOut(deployment, mine, count);
+  const bySlot = claimsBySlot(deployment, claims, request, count);
+  const slots = slotsOf(deployment, request, count, kept, bySlot);
 
   const steps: Step[] = [];
   const held = deployment.metadata.finalizers?.includes(computeFinalizers.workload) === true;
   if (!ending && !held) steps.push({ do: 'hold' });
-  for (const object of strays) if (!isTerminating(object)) steps.push({ do: 'delete-instance', object });
-
-  // A deployment in the wrong cell starts nothing and stops nothing.
-  if (refusal === undefined && count > 0) {
-    steps.push(...fill(snapshot, count, hash, kept, claims));
-    const outdated = nextToReplace(kept, hash);
-    if (outdated !== undefined) steps.push({ do: 'delete-instance', object: outdated });
+  // A deployment in the wrong cell starts nothing and stops nothing; one that ends is drained wherever it is.
+  if (ending || refusal === undefined) {
+    const replaced = toReplace(slots, hash);
+    for (const object of [...strays, ...replaced]) {
+      if (!isTerminating(object)) steps.push({ do: 'delete-instance', object });
+    }
+    for (const slot of slots) steps.push(...fill(snapshot, slot, hash, request));
+    if (networking) steps.push(...claimEndings(deployment, bySlot, mine, request, count));
   }
-  if (snapshot.networking) steps.push(...claimEndings(deployment, claims, mine, count));
-
   if (ending && mine.length === 0 && claims.length === 0 && held) steps.push({ do: 'let-go' });
   return { steps, status: deploymentStatus({ ...snapshot, instances: [...kept.values()] }, count, hash, refusal) };
 }
@@ -83,104 +107,185 @@ function sortOut(
 ): { kept: Map<number, Stored<Instance>>; strays: Stored<Instance>[] } {
   const kept = new Map<number, Stored<Instance>>();
   const strays: Stored<Instance>[] = [];
-  const named = (instance: Stored<Instance>) =>
-    instance.metadata.name === instanceName(deployment.metadata.name, ordinalOf(instance) ?? -1);
-  // The one with the slot's own name is kept before any other.
-  for (const instance of [...instances].sort((a, b) => Number(named(b)) - Number(named(a)))) {
+  for (const instance of instances) {
     const ordinal = ordinalOf(instance);
-    if (ordinal === undefined || ordinal >= count || kept.has(ordinal)) strays.push(instance);
-    else kept.set(ordinal, instance);
+    const other = ordinal === undefined ? undefined : kept.get(ordinal);
+    if (ordinal === undefined || ordinal >= count) strays.push(instance);
+    else if (other === undefined) kept.set(ordinal, instance);
+    // Of two, the one with the slot's own name is kept.
+    else if (instance.metadata.name === instanceName(deployment.metadata.name, ordinal)) {
+      kept.set(ordinal, instance);
+      strays.push(other);
+    } else strays.push(instance);
   }
   // Highest ordinal first, as a stateful set scales down.
   strays.sort((a, b) => (ordinalOf(b) ?? -1) - (ordinalOf(a) ?? -1));
   return { kept, strays };
 }
 
-/** What is missing in slots 0 … n-1, claims before instances. No slot waits for another (F79). */
-function fill(
-  snapshot: Snapshot,
-  count: number,
-  hash: string,
-  kept: ReadonlyMap<number, Stored<Instance>>,
+type BySlot = ReadonlyMap<number | undefined, readonly Stored<NetworkInterfaceClaim>[]>;
+
+/** Claims by ordinal. One whose label was lost or changed is found by its name, which nobody can change. */
+function claimsBySlot(
+  deployment: Stored<WorkloadDeployment>,
   claims: readonly Stored<NetworkInterfaceClaim>[],
-): Step[] {
-  const { deployment, networking } = snapshot;
-  const request = interfaceRequest(deployment.spec!.template.spec);
-  const claimed = new Map(claims.map((claim) => [ordinalOf(claim), claim]));
-  const steps: Step[] = [];
-  for (let ordinal = 0; ordinal < count; ordinal++) {
-    if (networking && request !== undefined) {
-      const claim = claimed.get(ordinal);
-      // One that is being deleted, or that asks for something else, has to go before the slot can have its own.
-      const blocked = claim !== undefined && (isTerminating(claim) || !claimFits(claim, deployment, request));
-      if (blocked) continue;
-      if (claim === undefined) {
-        const name = slotClaimName(deployment, ordinal, request, snapshot.claimNameTaken);
-        steps.push({ do: 'create-claim', object: claimOf(deployment, ordinal, request, name) });
+  request: InterfaceRequest | undefined,
+  count: number,
+): BySlot {
+  const slots = new Map<number | undefined, Stored<NetworkInterfaceClaim>[]>();
+  let named: ReadonlyMap<string, number> | undefined;
+  for (const claim of claims) {
+    let ordinal = ordinalOf(claim);
+    if (request !== undefined) {
+      const { name } = claim.metadata;
+      if (ordinal === undefined || !isSlotClaimName(name, deployment, ordinal, request)) {
+        named ??= ordinalsByClaimName(deployment, request, Math.max(count, claims.length));
+        ordinal = named.get(name) ?? ordinal;
       }
     }
-    if (!kept.has(ordinal)) {
-      steps.push({ do: 'create-instance', object: instanceOf(deployment, ordinal, hash, networking) });
+    const others = slots.get(ordinal);
+    if (others === undefined) slots.set(ordinal, [claim]);
+    else others.push(claim);
+  }
+  return slots;
+}
+
+function isRight(
+  claim: Stored<NetworkInterfaceClaim>,
+  deployment: Stored<WorkloadDeployment>,
+  ordinal: number,
+  request: InterfaceRequest,
+): boolean {
+  return isSlotClaimName(claim.metadata.name, deployment, ordinal, request) && claimFits(claim, deployment, request);
+}
+
+function slotsOf(
+  deployment: Stored<WorkloadDeployment>,
+  request: InterfaceRequest | undefined,
+  count: number,
+  kept: ReadonlyMap<number, Stored<Instance>>,
+  bySlot: BySlot,
+): Slot[] {
+  return Array.from({ length: count }, (_, ordinal): Slot => {
+    const claims = bySlot.get(ordinal) ?? [];
+    const claim =
+      request === undefined
+        ? undefined
+        : claims.find((each) => !isTerminating(each) && isRight(each, deployment, ordinal, request));
+    return { ordinal, instance: kept.get(ordinal), claim, inTheWay: claim === undefined ? claims : [] };
+  });
+}
+
+/** What a slot lacks, claim before instance. No slot waits for another (F79). */
+function fill(snapshot: Snapshot, slot: Slot, hash: string, request: InterfaceRequest | undefined): Step[] {
+  const { deployment, networking, holderOf } = snapshot;
+  const { ordinal, instance, claim, inTheWay } = slot;
+  const steps: Step[] = [];
+  if (networking && request !== undefined) {
+    if (inTheWay.length > 0) return [];
+    if (claim === undefined) {
+      const names = slotClaimNames(deployment, ordinal, request);
+      const name = freeName(names, deployment, (each) => holderOf('NetworkInterfaceClaim', each));
+      // An earlier deployment of this name still has it: it goes with that.
+      if (name === undefined) return [];
+      steps.push({ do: 'create-claim', object: claimOf(deployment, ordinal, request, name) });
+    } else {
+      const labels = missingLabels(claim, deployment, ordinal, request);
+      if (labels !== undefined) steps.push({ do: 'label-claim', object: claim, labels });
     }
   }
+  if (instance === undefined) {
+    const names = instanceNames(deployment, ordinal);
+    const name = freeName(names, deployment, (each) => holderOf('Instance', each));
+    if (name === undefined) return steps;
+    steps.push({ do: 'create-instance', object: instanceOf(deployment, ordinal, name, hash, networking) });
+  }
   return steps;
+}
+
+function instanceNames(deployment: WorkloadDeployment, ordinal: number): [string, string] {
+  const { name } = deployment.metadata;
+  return [instanceName(name, ordinal), hashedName([name, String(ordinal)])];
 }
 
 function isReady(instance: Instance): boolean {
   return isConditionTrue(instance.status?.conditions, 'Ready');
 }
 
-/** Whether an instance still waits on its network: then its readiness says nothing about the template. */
-function waitsOnNetwork(instance: Instance): boolean {
+function hasNetworkGate(instance: Instance): boolean {
   return instance.spec?.controller?.schedulingGates?.some((gate) => gate.name === schedulingGates.network) === true;
 }
 
 /**
- * The next instance of an older template to replace: lowest ordinal first, one at a time, each waited for. Those that
- * wait on their network serve nobody: they are replaced first and hold nothing back.
+ * Whether an instance waits on its network, and has said so: refused, or longer than it takes. One that was made a moment
+ * ago has said nothing yet.
  */
-function nextToReplace(kept: ReadonlyMap<number, Stored<Instance>>, hash: string): Stored<Instance> | undefined {
-  const inOrder = [...kept.entries()].sort(([a], [b]) => a - b).map(([, instance]) => instance);
-  const outdated = inOrder.filter((instance) => templateHashOf(instance) !== hash && !isTerminating(instance));
-  if (outdated.length === 0) return undefined;
-  const idle = outdated.find(waitsOnNetwork);
-  if (idle !== undefined) return idle;
-  const settled = inOrder.every(
-    (instance) =>
-      !isTerminating(instance) && (templateHashOf(instance) !== hash || isReady(instance) || waitsOnNetwork(instance)),
+function waitsOnNetwork(instance: Instance): boolean {
+  const { conditions } = instance.status ?? {};
+  const ready = findCondition(conditions, 'Ready');
+  return (
+    hasNetworkGate(instance) &&
+    ready?.status === 'False' &&
+    // Its gates are about to open.
+    ready.reason !== 'Provisioning' &&
+    findCondition(conditions, 'QuotaGranted')?.status !== 'False'
   );
-  return settled ? outdated[0] : undefined;
 }
 
-/** Claims whose slot has left, or that no longer fit their slot, and the finalizer of those that nothing uses any more. */
+/**
+ * The instances to replace now. Of an older template: lowest ordinal first, one at a time, each waited for; those behind
+ * their network gate serve nobody and go at once. Of any template: one that was never started and whose claim is being
+ * deleted, since the claim waits for it and it for the claim.
+ */
+function toReplace(slots: readonly Slot[], hash: string): Stored<Instance>[] {
+  const waiting: Stored<Instance>[] = [];
+  let next: Slot | undefined;
+  for (const slot of slots) {
+    const { instance } = slot;
+    if (instance === undefined || isTerminating(instance)) continue;
+    const outdated = templateHashOf(instance) !== hash;
+    if (hasNetworkGate(instance)) {
+      if (outdated || slot.inTheWay.some(isTerminating)) waiting.push(instance);
+    } else if (outdated) next ??= slot;
+  }
+  if (next?.instance === undefined || waiting.length > 0) return waiting;
+  // Who keeps its claim fears nothing from a sibling whose network refuses; who asks for a new one waits to see it work.
+  const keepsClaim = next.inTheWay.length === 0;
+  return slots.every((slot) => isSettled(slot, hash, keepsClaim)) ? [next.instance] : [];
+}
+
+function isSettled({ instance, inTheWay }: Slot, hash: string, networkAside: boolean): boolean {
+  if (instance === undefined) return networkAside && inTheWay.length > 0;
+  if (isTerminating(instance)) return false;
+  return templateHashOf(instance) !== hash || isReady(instance) || (networkAside && waitsOnNetwork(instance));
+}
+
+/** Claims whose slot has left, or that are not right for it, and the finalizer of those that nothing uses any more. */
 function claimEndings(
   deployment: Stored<WorkloadDeployment>,
-  claims: readonly Stored<NetworkInterfaceClaim>[],
+  bySlot: BySlot,
   instances: readonly Stored<Instance>[],
+  request: InterfaceRequest | undefined,
   count: number,
 ): Step[] {
-  const request = deployment.spec === undefined ? undefined : interfaceRequest(deployment.spec.template.spec);
-  const inSlot = new Map<number | undefined, Stored<Instance>[]>();
-  for (const instance of instances) {
-    const ordinal = ordinalOf(instance);
-    inSlot.set(ordinal, [...(inSlot.get(ordinal) ?? []), instance]);
-  }
+  const used = new Set(instances.map(ordinalOf));
   const steps: Step[] = [];
-  for (const claim of claims) {
-    const ordinal = ordinalOf(claim);
-    const users = inSlot.get(ordinal) ?? [];
-    if (isTerminating(claim)) {
-      const held = claim.metadata.finalizers?.includes(computeFinalizers.slotInUse) === true;
-      if (users.length === 0 && held && ordinal !== undefined) {
-        const instance = instanceName(deployment.metadata.name, ordinal);
-        steps.push({ do: 'release-claim', object: claim, instance });
-      }
-      continue;
-    }
-    const left = ordinal === undefined || ordinal >= count;
+  for (const [ordinal, claims] of bySlot) {
     // An instance of an older template keeps the claim it runs on until the roll has taken its turn.
-    const unfit = request !== undefined && !claimFits(claim, deployment, request);
-    if (users.length === 0 && (left || unfit)) steps.push({ do: 'delete-claim', object: claim });
+    if (ordinal !== undefined && used.has(ordinal)) continue;
+    for (const claim of claims) {
+      if (isTerminating(claim)) {
+        if (claim.metadata.finalizers?.includes(computeFinalizers.slotInUse) !== true) continue;
+        const names = ordinal === undefined ? [] : instanceNames(deployment, ordinal);
+        steps.push({ do: 'release-claim', object: claim, instances: names });
+      } else if (
+        ordinal === undefined ||
+        ordinal >= count ||
+        (request !== undefined && !isRight(claim, deployment, ordinal, request))
+      ) {
+        steps.push({ do: 'delete-claim', object: claim });
+      }
+    }
   }
   return steps;
 }

@@ -9,7 +9,7 @@ import {
   labelValue,
   NetworkInterfaceClaim,
   schedulingGates,
-  type WorkloadDeployment,
+  WorkloadDeployment,
 } from '../../../api/index.ts';
 import {
   apiVersionOf,
@@ -40,10 +40,11 @@ function slotLabels(deployment: Stored<WorkloadDeployment>, ordinal: number): Re
   return { ...carried, [computeLabels.instanceIndex]: String(ordinal) };
 }
 
-/** The instance of a slot, gated until its network and its quota are there. */
+/** The instance of a slot under `name`, gated until its network and its quota are there. */
 export function instanceOf(
   deployment: Stored<WorkloadDeployment>,
   ordinal: number,
+  name: string,
   templateHash: string,
   networking: boolean,
 ): Instance {
@@ -61,7 +62,7 @@ export function instanceOf(
     apiVersion: apiVersionOf(Instance),
     kind: Instance.kind,
     metadata: {
-      name: instanceName(deployment.metadata.name, ordinal),
+      name,
       namespace: deployment.metadata.namespace ?? '',
       labels,
       ...(template.metadata?.annotations === undefined ? {} : { annotations: template.metadata.annotations }),
@@ -70,24 +71,69 @@ export function instanceOf(
     spec: {
       ...template.spec,
       location: { name: deployment.spec!.locationRef.name },
-      controller: { templateHash, schedulingGates: gates.map((name) => ({ name })) },
+      controller: { templateHash, schedulingGates: gates.map((gate) => ({ name: gate })) },
     },
   };
 }
 
 /**
- * Name of a slot's claim: the readable one, or its hashed form where `taken` says that somebody else has it
- * (instance a-0 with interface 1-b and instance a-0-1 with interface b join to one name).
+ * Names a slot's claim can have: the readable one, and its hashed form for where somebody else has that (instance a-0
+ * with interface 1-b and instance a-0-1 with interface b join to one name).
  */
-export function slotClaimName(
+export function slotClaimNames(
   deployment: WorkloadDeployment,
   ordinal: number,
   request: InterfaceRequest,
-  taken: (name: string) => boolean,
-): string {
+): [readable: string, hashed: string] {
   const instance = instanceName(deployment.metadata.name, ordinal);
-  const readable = claimName(instance, request.name);
-  return taken(readable) ? hashedName([instance, request.name]) : readable;
+  return [claimName(instance, request.name), hashedName([instance, request.name])];
+}
+
+/** Whether a slot's claim can have this name. */
+export function isSlotClaimName(
+  name: string,
+  deployment: WorkloadDeployment,
+  ordinal: number,
+  request: InterfaceRequest,
+): boolean {
+  const instance = instanceName(deployment.metadata.name, ordinal);
+  return name === claimName(instance, request.name) || name === hashedName([instance, request.name]);
+}
+
+/** The names of the claims of slots 0 … `count` - 1. */
+export function ordinalsByClaimName(
+  deployment: WorkloadDeployment,
+  request: InterfaceRequest,
+  count: number,
+): Map<string, number> {
+  const ordinals = new Map<string, number>();
+  for (let ordinal = 0; ordinal < count; ordinal++) {
+    for (const name of slotClaimNames(deployment, ordinal, request)) ordinals.set(name, ordinal);
+  }
+  return ordinals;
+}
+
+/**
+ * The first of `names` that nobody has; undefined where one has to be waited for: what a deployment of this name has,
+ * this one or an earlier one, is on its way out, and a name is what a retained interface is found by.
+ */
+export function freeName(
+  names: readonly string[],
+  deployment: WorkloadDeployment,
+  holderOf: (name: string) => KubeObject | undefined,
+): string | undefined {
+  for (const name of names) {
+    const holder = holderOf(name);
+    if (holder === undefined) return name;
+    if (controllingDeployment(holder) === deployment.metadata.name) return undefined;
+  }
+  return undefined;
+}
+
+/** Name of the deployment that controls an object. */
+export function controllingDeployment(object: KubeObject): string | undefined {
+  return object.metadata.ownerReferences?.find((ref) => ref.controller === true && ref.kind === WorkloadDeployment.kind)
+    ?.name;
 }
 
 /** The claim of a slot. Owned by the deployment: an instance comes and goes without its claim noticing (F1). */
@@ -103,7 +149,7 @@ export function claimOf(
     metadata: {
       name,
       namespace: deployment.metadata.namespace ?? '',
-      labels: { ...request.labels, ...slotLabels(deployment, ordinal) },
+      labels: claimLabels(deployment, ordinal, request),
       ...(Object.keys(request.annotations).length === 0 ? {} : { annotations: request.annotations }),
       // Protected from the first moment: no instance of the slot can exist before the finalizer does.
       finalizers: [computeFinalizers.slotInUse],
@@ -111,6 +157,27 @@ export function claimOf(
     },
     spec: claimSpecOf(deployment, request),
   };
+}
+
+function claimLabels(
+  deployment: Stored<WorkloadDeployment>,
+  ordinal: number,
+  request: InterfaceRequest,
+): Record<string, string> {
+  return { ...request.labels, ...slotLabels(deployment, ordinal) };
+}
+
+/** Labels a claim should have and has not; others' labels on it stay. */
+export function missingLabels(
+  claim: NetworkInterfaceClaim,
+  deployment: Stored<WorkloadDeployment>,
+  ordinal: number,
+  request: InterfaceRequest,
+): Record<string, string> | undefined {
+  const held = claim.metadata.labels ?? {};
+  const wanted = Object.entries(claimLabels(deployment, ordinal, request));
+  const missing = wanted.filter(([key, value]) => held[key] !== value);
+  return missing.length === 0 ? undefined : Object.fromEntries(missing);
 }
 
 function claimSpecOf(deployment: WorkloadDeployment, request: InterfaceRequest): NetworkInterfaceClaim['spec'] {

@@ -50,10 +50,13 @@ export function deploymentStatus(
     readyReplicas: ready.length,
   };
   const waiting = waitingIn(instances);
+  // Instances that a refusal keeps from being made wait for the same reason.
+  const unmade = Math.max(0, desired - instances.length);
+  const missing = refusal === undefined || unmade === 0 ? [] : [{ ...refusal, count: unmade }];
   const available = availableOf(ready, waiting, refusal, deployment, counts);
   const before = deployment.status?.conditions;
   let conditions = withCondition(before, { ...available, observedGeneration: generation }, now);
-  conditions = withCondition(conditions, replicasReady(counts, waiting, generation), now);
+  conditions = withCondition(conditions, replicasReady(counts, mergeWaiting([waiting, missing]), generation), now);
   const [served] = location;
   return {
     ...counts,

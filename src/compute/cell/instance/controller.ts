@@ -69,8 +69,10 @@ export function instanceController(deps: InstanceDeps): Controller {
       const plane = planes.get(request.plane);
       const instance = plane?.informer(Instance).get(request.namespace, request.name);
       if (plane === undefined || instance === undefined) return undefined;
-      await act(decide(observe(plane, instance, deps)), plane, instance);
-      return undefined;
+      const plan = decide(observe(plane, instance, deps));
+      await act(plan, plane, instance);
+      const { lookAgainAfterMilliseconds: requeueAfterMilliseconds } = plan;
+      return requeueAfterMilliseconds === undefined ? undefined : { requeueAfterMilliseconds };
     },
   };
 }
@@ -112,7 +114,7 @@ function observe(plane: Plane, instance: Stored<Instance>, deps: InstanceDeps): 
 async function act(plan: Plan, plane: Plane, instance: Stored<Instance>): Promise<void> {
   let current = instance;
   // The status first: whoever starts an instance whose gates are gone finds its addresses in it.
-  if (!isSaid(plan.status, instance)) {
+  if (plan.status !== undefined && !isSaid(plan.status, instance)) {
     current = await applyStatus(plane.client, Instance, instance, plan.status, name);
   }
   if (plan.gates !== undefined) {
@@ -123,7 +125,7 @@ async function act(plan: Plan, plane: Plane, instance: Stored<Instance>): Promis
 }
 
 /** Whether the status says all of it already. */
-function isSaid(wanted: Plan['status'], { status }: Stored<Instance>): boolean {
+function isSaid(wanted: NonNullable<Plan['status']>, { status }: Stored<Instance>): boolean {
   const conditions = (wanted.conditions ?? []).every((condition) =>
     status?.conditions?.some((held) => jsonEqual(held, condition)),
   );

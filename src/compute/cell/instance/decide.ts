@@ -10,6 +10,8 @@ import {
   findCondition,
   isConditionTrue,
   isTerminating,
+  jsonEqual,
+  parseTime,
   type Stored,
   withCondition,
 } from '../../../meta/index.ts';
@@ -35,11 +37,17 @@ export interface Snapshot {
   now: number;
 }
 
+/** How long an instance may be on its way before it says so; what is refused, or there, is said at once. */
+export const patienceMilliseconds = 5_000;
+/** When quota that was not granted is asked for again. */
+const quotaRetryMilliseconds = 10_000;
+
 export interface Plan {
   /** The gates that stay; absent where none opens. */
   gates?: { name: string }[];
-  /** All of compute's part of the status. */
-  status: Pick<NonNullable<Instance['status']>, 'conditions' | 'networkInterfaces' | 'controller'>;
+  /** All of compute's part of the status; absent where the instance is only on its way and has patience left. */
+  status?: Pick<NonNullable<Instance['status']>, 'conditions' | 'networkInterfaces' | 'controller'>;
+  lookAgainAfterMilliseconds?: number;
 }
 
 /**
@@ -67,30 +75,48 @@ export function decide(snapshot: Snapshot): Plan {
   // What opens is written once, together: no instance starts while any gate is left.
   const opening = gates.length > 0 && stays.length === 0;
   const left = opening ? [] : gates;
-  return {
-    ...(opening ? { gates: [] } : {}),
-    status: {
-      conditions: conditionsOf(snapshot, stays),
-      ...(snapshot.networking ? { networkInterfaces: interfacesOf(snapshot) } : {}),
-      ...(left.length === 0 && instance.spec?.controller !== undefined
-        ? { controller: { observedTemplateHash: instance.spec.controller.templateHash } }
-        : {}),
-    },
+  const plan: Plan = opening ? { gates: [] } : {};
+  const patienceLeft = patienceMilliseconds - (snapshot.now - (parseTime(instance.metadata.creationTimestamp) ?? 0));
+  const ready = readyOf(snapshot, stays);
+  const held = findCondition(instance.status?.conditions, 'Ready');
+  // An instance that comes up as it should costs few writes: that it is on its way is said only when it takes long.
+  const untold = underWay.has(ready.reason) && (held === undefined || held.status === 'Unknown') && patienceLeft > 0;
+  const status = {
+    conditions: conditionsOf(snapshot, untold ? undefined : ready),
+    ...(snapshot.networking ? { networkInterfaces: interfacesOf(snapshot) } : {}),
+    ...(left.length === 0 && instance.spec?.controller !== undefined
+      ? { controller: { observedTemplateHash: instance.spec.controller.templateHash } }
+      : {}),
   };
+  const news = !jsonEqual(status.networkInterfaces ?? [], instance.status?.networkInterfaces ?? []);
+  const sameReason = underWay.has(ready.reason) && held !== undefined && underWay.has(held.reason);
+  if (news || patienceLeft <= 0 || !sameReason) plan.status = status;
+  else plan.lookAgainAfterMilliseconds = patienceLeft;
+  if (!snapshot.quota.granted && gates.length > 0) plan.lookAgainAfterMilliseconds = quotaRetryMilliseconds;
+  return plan;
 }
 
-function opens(gate: string, { claim, networkInterface, quota, dataPlane }: Snapshot): boolean {
+/** Reasons of `Ready` while everything goes as it should. */
+const underWay: ReadonlySet<string> = new Set(['Pending', 'SchedulingGatesPresent', 'Provisioning']);
+
+function opens(gate: string, { claim, networkInterface, quota, dataPlane, networking }: Snapshot): boolean {
   if (gate === schedulingGates.quota) return quota.granted;
-  if (gate !== schedulingGates.network || !isBelieved(claim, networkInterface)) return false;
+  if (gate !== schedulingGates.network) return false;
+  // A gate from the time when networking was integrated: nobody would open it any more.
+  if (!networking) return true;
+  if (!isBelieved(claim, networkInterface)) return false;
   const { conditions } = claim.status ?? {};
   const has = (type: string) => isConditionTrue(conditions, type);
-  return has('Bound') && has('Allocated') && (dataPlane === 'none' || has('Prepared')) && refusal(claim) === undefined;
+  // What is refused after binding holds no replacement back: it has its addresses (behaviour: Presence).
+  return has('Bound') && has('Allocated') && (dataPlane === 'none' || has('Prepared'));
 }
 
 interface Said {
   reason: string;
   message: string;
 }
+
+type Readiness = Said & { status: 'True' | 'False' };
 
 /** Reasons a claim gives while everything is only on its way. */
 const onItsWay = new Set(['Pending', 'NotBound', 'NotAllocated', 'NotPrepared', 'NotProgrammed']);
@@ -106,25 +132,20 @@ function refusal(claim: Stored<NetworkInterfaceClaim> | undefined): Said | undef
   return undefined;
 }
 
-function conditionsOf(snapshot: Snapshot, stays: readonly { name: string }[]): Condition[] {
+/** Compute's conditions; `Ready` as it is where there is nothing to say of it yet. */
+function conditionsOf(snapshot: Snapshot, readiness: Readiness | undefined): Condition[] {
   const { instance, quota, now } = snapshot;
   const observedGeneration = instance.metadata.generation ?? 1;
   const before = instance.status?.conditions;
   const granted = quota.granted ? 'True' : 'False';
   const quotaGranted = { type: 'QuotaGranted', status: granted, reason: quota.reason, message: quota.message } as const;
-  const ready = { type: 'Ready', ...readyOf(snapshot, stays) };
-  const all = [ready, quotaGranted].reduce(
-    (list, next) => withCondition(list, { ...next, observedGeneration }, now),
-    before ?? [],
-  );
+  const told = readiness === undefined ? [quotaGranted] : [{ type: 'Ready', ...readiness }, quotaGranted];
+  const all = told.reduce((list, next) => withCondition(list, { ...next, observedGeneration }, now), before ?? []);
   return all.filter((condition) => condition.type === 'Ready' || condition.type === 'QuotaGranted');
 }
 
 /** One true reason, in the words of whoever found it: the network, quota, or the provider. */
-function readyOf(
-  snapshot: Snapshot,
-  stays: readonly { name: string }[],
-): { status: 'True' | 'False'; reason: string; message: string } {
+function readyOf(snapshot: Snapshot, stays: readonly { name: string }[]): Readiness {
   const { instance, claim, quota } = snapshot;
   const gates = instance.spec?.controller?.schedulingGates ?? [];
   if (gates.length > 0 && stays.length > 0) {
@@ -144,5 +165,7 @@ function readyOf(
     const condition = findCondition(conditions, type);
     if (condition?.status === 'False') return { status: 'False', reason: condition.reason, message: condition.message };
   }
+  const refused = refusal(claim);
+  if (refused !== undefined) return { status: 'False', ...refused };
   return { status: 'False', reason: 'Provisioning', message: reasonMessage('Provisioning') };
 }

@@ -43,5 +43,5 @@ export function interfacesOf({ instance, claim }: InterfaceView): InterfaceStatu
 
 /** The first address of a block, without a prefix length: what a field that prints one address prints. */
 function bareAddress(text: string): string {
-  return IpPrefix.parse(text).first.toString();
+  return IpPrefix.tryParse(text)?.first.toString() ?? text;
 }

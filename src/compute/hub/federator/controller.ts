@@ -7,6 +7,7 @@ import {
   upstreamLabels,
   WorkloadDeployment,
 } from '../../../api/index.ts';
+import { isSynced, unsyncedRetry } from '../../../federation/index.ts';
 import {
   addFinalizer,
   type Controller,
@@ -15,7 +16,7 @@ import {
   type Request,
   removeFinalizer,
 } from '../../../kube/index.ts';
-import { isApiError, isTerminating, Namespace, type Stored } from '../../../meta/index.ts';
+import { isApiError, isTerminating, type KubeObject, Namespace, type Stored } from '../../../meta/index.ts';
 import { decide, keyOf, type Snapshot, type Step } from './decide.ts';
 
 export interface FederatorDeps {
@@ -67,12 +68,29 @@ export function federatorController(deps: FederatorDeps): Controller {
         return;
       }
       if (plane.id !== deps.hub) return;
-      const fromHub = (object: { metadata: { namespace?: string; name: string } }): Request[] => {
-        const source = upstreamOf(plane.informer(Namespace).get('', object.metadata.namespace ?? ''));
-        if (source === undefined || planes.get(source.plane) === undefined) return [];
-        return [{ ...source, name: object.metadata.name }];
+      // A hub that joins later than its projects is sent what they have.
+      for (const project of planes.byRole('project')) {
+        for (const deployment of project.informer(WorkloadDeployment).list()) {
+          watch.enqueue({ plane: project.id, ...keyOf(deployment) });
+        }
+      }
+      const sourceOf = (namespace: Stored<Namespace> | undefined, name: string): Request[] => {
+        const source = upstreamOf(namespace);
+        return source === undefined || planes.get(source.plane) === undefined ? [] : [{ ...source, name }];
       };
-      watch.on(plane, Namespace, () => []);
+      const fromHub = ({ metadata }: KubeObject): Request[] =>
+        sourceOf(plane.informer(Namespace).get('', metadata.namespace ?? ''), metadata.name);
+      // Of what came before its namespace nobody knew whose it is; what lost its namespace, or the labels on it, gets
+      // them again.
+      watch.on(plane, Namespace, (namespace, event) => {
+        const told = event.type === 'updated' ? event.old : namespace;
+        const upstream = upstreamOf(told);
+        const project = upstream === undefined ? undefined : planes.get(upstream.plane);
+        if (upstream === undefined || project === undefined) return [];
+        const copies = plane.informer(WorkloadDeployment).list(namespace.metadata.name);
+        const deployments = project.informer(WorkloadDeployment).list(upstream.namespace);
+        return [...copies, ...deployments].flatMap(({ metadata }) => sourceOf(told, metadata.name));
+      });
       watch.on(plane, WorkloadDeployment, fromHub);
       // A binding has the name of the deployment it is for.
       if (deps.networkingIntegration) watch.on(plane, NetworkBinding, fromHub);
@@ -82,6 +100,8 @@ export function federatorController(deps: FederatorDeps): Controller {
       const project = planes.get(request.plane);
       const hub = planes.get(deps.hub);
       if (project === undefined || hub === undefined) return undefined;
+      const kinds = [Namespace, WorkloadDeployment, ...(deps.networkingIntegration ? [NetworkBinding] : [])];
+      if (!isSynced(hub, kinds)) return unsyncedRetry;
       const snapshot = await observe(request, project, hub, deps);
       if (snapshot === undefined) return undefined;
       let source = snapshot.source;
@@ -112,10 +132,9 @@ async function observe(
 ): Promise<Snapshot | undefined> {
   const sourceNamespace = project.informer(Namespace).get('', request.namespace);
   const cached = project.informer(WorkloadDeployment).get(request.namespace, request.name);
-  // The namespace recorded when the copy was made outlives the labels and the namespace it came from.
-  const recorded = cached?.metadata.annotations?.[computeAnnotations.federationNamespace];
+  // Never by the annotation on the deployment: whoever may edit that would choose whose namespace is written to.
   const hubNamespace =
-    recorded ?? (sourceNamespace === undefined ? undefined : hubNamespaceName(sourceNamespace.metadata.uid));
+    sourceNamespace === undefined ? leftBehind(request, project, hub) : hubNamespaceName(sourceNamespace.metadata.uid);
   if (hubNamespace === undefined) return undefined;
   const key = { namespace: hubNamespace, name: request.name };
   const cachedCopy = hub.informer(WorkloadDeployment).get(hubNamespace, request.name);
@@ -134,6 +153,19 @@ async function observe(
     binding: deps.networkingIntegration ? hub.informer(NetworkBinding).get(hubNamespace, request.name) : undefined,
     networking: deps.networkingIntegration,
   };
+}
+
+/** The hub namespace that still has a copy of what is gone together with its namespace. */
+function leftBehind(request: Request, project: Plane, hub: Plane): string | undefined {
+  const copies = hub.informer(WorkloadDeployment);
+  return hub
+    .informer(Namespace)
+    .list()
+    .find((namespace) => {
+      const upstream = upstreamOf(namespace);
+      const its = upstream?.plane === project.id && upstream.namespace === request.namespace;
+      return its && copies.get(namespace.metadata.name, request.name) !== undefined;
+    })?.metadata.name;
 }
 
 /** Answers the project's deployment as it is after the step, where the step changed it. */

@@ -66,7 +66,14 @@ export function decide(snapshot: Snapshot): Step[] {
   const held = source.metadata.finalizers?.includes(computeFinalizers.federator) === true;
   if (isTerminating(source)) {
     // The hub's copy stays until the cell has drained it; only then may the name be used again.
-    if (copy !== undefined) return isTerminating(copy) ? [] : [{ do: 'delete-copy', copy }];
+    if (copy !== undefined && sourceUidOf(copy) !== undefined) {
+      if (!isTerminating(copy)) return [{ do: 'delete-copy', copy }];
+      // Its status goes on being told: it says how far the cell is.
+      const { status } = copy;
+      const news =
+        sourceUidOf(copy) === source.metadata.uid && status !== undefined && !jsonEqual(status, source.status);
+      return news ? [{ do: 'report', source, status }] : [];
+    }
     return held ? [{ do: 'let-go', source }] : [];
   }
   if (snapshot.sourceNamespace === undefined) return [];
@@ -78,7 +85,8 @@ export function decide(snapshot: Snapshot): Step[] {
   steps.push(...namespaceSteps(snapshot, snapshot.sourceNamespace));
   const wanted = hubCopy(source, snapshot.hubNamespace, snapshot.sourceNamespace);
   if (copy === undefined) return [...steps, { do: 'create-copy', object: wanted }];
-  if (isTerminating(copy)) return steps;
+  // What nobody carried here is not ours to touch; a person has to give it another name.
+  if (isTerminating(copy) || sourceUidOf(copy) === undefined) return steps;
   if (sourceUidOf(copy) !== source.metadata.uid) return [...steps, { do: 'delete-copy', copy }];
 
   const object = updateOf(wanted, copy);
@@ -189,7 +197,7 @@ function reported(
     reason: ready.reason,
     message: ready.message,
     lastTransitionTime: available?.lastTransitionTime ?? ready.lastTransitionTime,
-    ...(available?.observedGeneration === undefined ? {} : { observedGeneration: available.observedGeneration }),
+    observedGeneration: available?.observedGeneration ?? status.observedGeneration ?? 1,
   };
   const others = (status.conditions ?? []).filter((condition) => condition.type !== 'Available');
   return { ...status, conditions: [refused, ...others] };

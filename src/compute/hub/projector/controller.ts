@@ -1,16 +1,17 @@
 import {
-  computeLabels,
+  hubNamespaceName,
   Instance,
   projectOfClusterLabel,
   upstreamLabels,
   WorkloadDeployment,
 } from '../../../api/index.ts';
+import { isSynced, unsyncedRetry } from '../../../federation/index.ts';
 import type { Controller, Plane, Planes, Request } from '../../../kube/index.ts';
 import { mergeStatus } from '../../../kube/index.ts';
 import { Namespace, type Stored } from '../../../meta/index.ts';
 import { decide } from './decide.ts';
 
-const byDeployment = 'compute/deployment-name';
+const byDeployment = 'compute/deployment';
 const reads = ['get', 'list', 'watch'];
 
 /** Shows a project its instances: the hub's copies, mirrored into the project namespace they belong to. */
@@ -35,31 +36,33 @@ export function instanceProjector(deps: { hub: string }): Controller {
         plane
           .informer(Instance)
           .addIndex(byDeployment, (instance) => [
-            `${instance.metadata.namespace ?? ''}/${instance.metadata.labels?.[computeLabels.deploymentName] ?? ''}`,
+            `${instance.metadata.namespace ?? ''}/${deploymentOf(instance) ?? ''}`,
           ]);
         watch.on(plane, Instance);
-        watch.on(plane, Namespace, (namespace, event) =>
-          event.type === 'updated'
-            ? plane
-                .informer(Instance)
-                .list(namespace.metadata.name)
-                .map((instance) => requestOf(plane, instance))
-            : [],
-        );
+        // A namespace says by its labels whose instances those in it are.
+        watch.on(plane, Namespace, ({ metadata }) => requestsFor(plane, metadata.name));
         return;
       }
       if (plane.role !== 'project') return;
-      watch.on(plane, Namespace, () => []);
+      // Of what came before its namespace nobody knew where on the hub it belongs.
+      watch.on(plane, Namespace, ({ metadata }, event) => {
+        const hub = planes.get(deps.hub);
+        if (hub === undefined || event.type === 'updated') return [];
+        const namespace = hubNamespaceName(metadata.uid);
+        const copies = plane.informer(Instance).list(metadata.name);
+        const named = copies.map((copy) => ({ plane: hub.id, namespace, name: copy.metadata.name }));
+        return [...requestsFor(hub, namespace), ...named];
+      });
       // A copy that a person removed comes back; one whose source went unseen is found.
       watch.on(plane, Instance, (copy) => {
         const hub = planes.get(deps.hub);
-        const namespace = hub === undefined ? undefined : hubNamespaceOf(hub, plane, copy.metadata.namespace ?? '');
+        const namespace = hub === undefined ? undefined : hubNamespaceOf(plane, copy.metadata.namespace ?? '');
         return namespace === undefined ? [] : [{ plane: deps.hub, namespace, name: copy.metadata.name }];
       });
       watch.on(plane, WorkloadDeployment, (deployment, event) => {
         const hub = planes.get(deps.hub);
         if (hub === undefined || event.type === 'updated') return [];
-        const namespace = hubNamespaceOf(hub, plane, deployment.metadata.namespace ?? '');
+        const namespace = hubNamespaceOf(plane, deployment.metadata.namespace ?? '');
         return hub
           .informer(Instance)
           .byIndex(byDeployment, `${namespace}/${deployment.metadata.name}`)
@@ -72,10 +75,11 @@ export function instanceProjector(deps: { hub: string }): Controller {
       const target = hub === undefined ? undefined : targetOf(hub, planes, request.namespace);
       if (hub === undefined || target === undefined) return undefined;
       const { plane, namespace } = target;
+      if (!isSynced(plane, [Instance, WorkloadDeployment])) return unsyncedRetry;
       const copy = plane.informer(Instance).get(namespace, request.name);
       const cached = hub.informer(Instance).get(request.namespace, request.name);
       const source = cached ?? (copy === undefined ? undefined : await hub.client.get(Instance, request));
-      const owner = source?.metadata.labels?.[computeLabels.deploymentName];
+      const owner = source === undefined ? undefined : deploymentOf(source);
       const deployment = owner === undefined ? undefined : plane.informer(WorkloadDeployment).get(namespace, owner);
       await act(decide({ source, copy, deployment, namespace }), plane, copy);
       return undefined;
@@ -87,11 +91,22 @@ function requestOf(plane: Plane, instance: Instance): Request {
   return { plane: plane.id, namespace: instance.metadata.namespace ?? '', name: instance.metadata.name };
 }
 
-/** The hub namespace that stands for a project's: found by its labels, which is what routing goes by. */
-function hubNamespaceOf(hub: Plane, project: Plane, namespace: string): string | undefined {
+function requestsFor(hub: Plane, namespace: string): Request[] {
+  return hub
+    .informer(Instance)
+    .list(namespace)
+    .map((instance) => requestOf(hub, instance));
+}
+
+/** Name of the deployment that owns the hub's copy; its label may carry only a hash of it. */
+function deploymentOf(copy: Instance): string | undefined {
+  return copy.metadata.ownerReferences?.find((ref) => ref.kind === WorkloadDeployment.kind)?.name;
+}
+
+/** The hub namespace that stands for a project's. */
+function hubNamespaceOf(project: Plane, namespace: string): string | undefined {
   const uid = project.informer(Namespace).get('', namespace)?.metadata.uid;
-  const named = uid === undefined ? undefined : hub.informer(Namespace).get('', `ns-${uid}`);
-  return named?.metadata.name;
+  return uid === undefined ? undefined : hubNamespaceName(uid);
 }
 
 function targetOf(hub: Plane, planes: Planes, hubNamespace: string): { plane: Plane; namespace: string } | undefined {
