@@ -130,11 +130,13 @@ function* addressInUse(work: Work, claim: IPClaim, wanted: IpPrefix, pool: PoolR
         ? `nobody: it was released and rests for ${Math.max(1, Math.ceil(((block.due ?? 0) - work.now) / 1000))} s more`
         : block.purpose === 'Reservation'
           ? `a Reservation of IPPool "${pool.name}"`
-          : block.purpose === 'PoolCarve'
-            ? 'an IPPool (PoolCarve)'
-            : block.claim === undefined
-              ? 'a retained IPAllocation'
-              : 'an IPClaim';
+          : block.purpose === 'Excluded'
+            ? `nobody: IPPool "${pool.name}" excludes ${block.prefix}`
+            : block.purpose === 'PoolCarve'
+              ? 'an IPPool (PoolCarve)'
+              : block.claim === undefined
+                ? 'a retained IPAllocation'
+                : 'an IPClaim';
   return conflict('ipclaims', claim.metadata.name, {
     message: `spec.address ${wanted} of IPPool "${pool.name}" is held by ${holder}; ask for another address, or for none`,
     cause: 'AddressInUse',

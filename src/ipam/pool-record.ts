@@ -22,7 +22,15 @@ export interface PoolRecord {
   /** Milliseconds a freed block rests; undefined: as its class or the server says. */
   readonly rest: number | undefined;
   readonly maxLease: number | undefined;
+  readonly fixed: FixedRanges;
+}
+
+/** What of a pool is never handed out, as CIDR texts; no two of them overlap. */
+export interface FixedRanges {
+  /** Shown as allocations of purpose Reservation, and counted as allocated. */
   readonly reserved: readonly string[];
+  /** No part of the pool's capacity. */
+  readonly excluded: readonly string[];
 }
 
 export const poolColumns =
@@ -45,8 +53,21 @@ export function poolOf(row: Row): PoolRecord {
     maxLength: optional(row.max_length, Number) ?? bitsOf[family],
     rest: optional(row.rest, Number),
     maxLease: optional(row.max_lease, Number),
-    reserved: row.reserved === '[]' ? [] : (JSON.parse(row.reserved as string) as string[]),
+    fixed: fixedOf(row.reserved as string),
   };
+}
+
+const nothingFixed: FixedRanges = { reserved: [], excluded: [] };
+
+/** A list: what is reserved, and nothing is excluded. */
+function fixedOf(text: string): FixedRanges {
+  if (text === '[]') return nothingFixed;
+  const parsed = JSON.parse(text) as string[] | FixedRanges;
+  return Array.isArray(parsed) ? { reserved: parsed, excluded: [] } : parsed;
+}
+
+export function fixedText({ reserved, excluded }: FixedRanges): string {
+  return JSON.stringify(excluded.length === 0 ? reserved : { reserved, excluded });
 }
 
 export function* poolById(id: number): Step<PoolRecord> {

@@ -1,11 +1,13 @@
-import { IpPrefix, subtract } from '../address/index.ts';
+import { IpPrefix } from '../address/index.ts';
 import { sweepSpace } from './blocks.ts';
-import type { Reservations, Scope } from './objects.ts';
+import { freeAtFirst, sizeOf } from './fixed-ranges.ts';
+import type { Scope } from './objects.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { badRequest } from './refusals.ts';
 import { allocationName, scopeDigestOf } from './scope.ts';
 import { bytesOf, createSpace, findSpace, type Space, takeBest, takeFirst } from './space.ts';
 import { one, run, type Step, type Work } from './work.ts';
+
 /** Where PoolCarve and Reservation allocations are shown: the namespace every project has. */
 export const poolNamespace = 'default';
 
@@ -39,24 +41,36 @@ export function* claimSpace(
 }
 
 export function* openSpace(work: Work, pool: PoolRecord, digest: string): Step<Space> {
-  const reserved = pool.reserved.map((text) => IpPrefix.parse(text));
-  const used = reserved.reduce((sum, prefix) => sum + prefix.size, 0n);
-  const free = subtract(pool.prefix, reserved);
-  const space = yield* createSpace(work.plane, pool.id, digest, pool.prefix.family, free, used);
-  for (const prefix of reserved) {
-    yield* run(
-      `INSERT INTO ipam_block (space, start, last, length, plane, state, purpose, namespace, name)
-       VALUES (?, ?, ?, ?, ?, 'held', 'Reservation', ?, ?)`,
-      space.id,
-      bytesOf(prefix.start),
-      bytesOf(prefix.end),
-      prefix.length,
-      work.plane,
-      digest === '' ? poolNamespace : null,
-      digest === '' ? reservationName(pool.name, prefix) : null,
-    );
-  }
+  const { reserved, excluded } = pool.fixed;
+  const used = sizeOf(reserved) + sizeOf(excluded);
+  const space = yield* createSpace(work.plane, pool.id, digest, pool.prefix.family, freeAtFirst(pool), used);
+  for (const text of reserved) yield* setAside(work, pool.name, space, digest, 'reserved', IpPrefix.parse(text));
+  for (const text of excluded) yield* setAside(work, pool.name, space, digest, 'excluded', IpPrefix.parse(text));
   return space;
+}
+
+/** Blocks of a space that are never handed out. In the pool's own space a reservation has the name it is shown under. */
+export function* setAside(
+  work: Work,
+  pool: string,
+  space: Space,
+  digest: string,
+  kind: 'reserved' | 'excluded',
+  range: IpPrefix,
+): Step<void> {
+  const named = kind === 'reserved' && digest === '';
+  yield* run(
+    `INSERT INTO ipam_block (space, start, last, length, plane, state, purpose, namespace, name)
+     VALUES (?, ?, ?, ?, ?, 'held', ?, ?, ?)`,
+    space.id,
+    bytesOf(range.start),
+    bytesOf(range.end),
+    range.length,
+    work.plane,
+    kind === 'reserved' ? 'Reservation' : 'Excluded',
+    named ? poolNamespace : null,
+    named ? reservationName(pool, range) : null,
+  );
 }
 
 export function reservationName(pool: string, prefix: IpPrefix): string {
@@ -80,24 +94,4 @@ export function* restingText(work: Work, space: Space): Step<string> {
   if (next === undefined || next.due === null) return '';
   const seconds = Math.max(1, Math.ceil((Number(next.due) - work.now) / 1000));
   return `; ${next.n} released ${Number(next.n) === 1 ? 'block rests' : 'blocks rest'}, the next is free in ${seconds} s`;
-}
-
-/** What `reservations` of a pool sets aside: units from its start and from its end. */
-export function reservedUnits(pool: IpPrefix, reservations: Reservations | undefined): IpPrefix[] {
-  const unit = reservations?.unitPrefixLength;
-  if (unit === undefined || unit < pool.length) return [];
-  const units: IpPrefix[] = [];
-  let front: IpPrefix | undefined = IpPrefix.of(pool.family, pool.start, unit);
-  for (let n = 0; n < (reservations?.leading ?? 0) && front !== undefined && pool.contains(front); n++) {
-    units.push(front);
-    front = front.next();
-  }
-  const trailing: IpPrefix[] = [];
-  let back: IpPrefix | undefined = IpPrefix.of(pool.family, pool.end, unit);
-  for (let n = 0; n < (reservations?.trailing ?? 0) && back !== undefined && pool.contains(back); n++) {
-    if (units.length > 0 && back.start <= units.at(-1)!.start) break;
-    trailing.unshift(back);
-    back = back.previous();
-  }
-  return [...units, ...trailing];
 }

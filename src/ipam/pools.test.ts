@@ -257,12 +257,12 @@ test('what defines a class or a pool is frozen', async () => {
       'alpha',
       'ippools',
       (object) => {
-        object.spec!.cidr = '10.0.0.0/8';
+        object.spec!.scope = { network: { kind: 'Network', name: 'a' } };
       },
       'private-ipv4',
     ),
   );
-  expect(ofPool.details?.causes).toMatchObject([{ reason: 'FieldValueInvalid', field: 'spec.cidr' }]);
+  expect(ofPool.details?.causes).toMatchObject([{ reason: 'FieldValueInvalid', field: 'spec.scope' }]);
 });
 
 test('a write built on an object that has moved on is a conflict', async () => {

@@ -1,14 +1,18 @@
 import { bitsOf, IpPrefix } from '../address/index.ts';
 import { withCondition } from '../meta/index.ts';
 import { countOffers } from './classes.ts';
+import { rangeCauses } from './fixed-ranges.ts';
 import type { IPPool } from './objects.ts';
 import { type PoolRecord, poolNamed } from './pool-record.ts';
 import { claimSpace, restingText, take } from './pool-space.ts';
-import { carve, insertPool, removePool, statusOf, usedAtFirst, writeOffers } from './provisioning.ts';
+import { carve, insertPool, removePool, statusOf, writeOffers } from './provisioning.ts';
 import { alreadyExists, badRequest, conflict, exhausted, invalid, invalidValue } from './refusals.ts';
-import { bytesOf, createSpace, findSpace, numberOf, save, takeExactly } from './space.ts';
+import { reshapePool } from './reshape.ts';
+import { takeRoot } from './roots.ts';
+import { spacesOf } from './space.ts';
 import { durationMilliseconds } from './validation.ts';
 import { one, run, type Step, type Work } from './work.ts';
+
 /** A pool a person wrote: a root with its range, or a child carved from an existing pool by length. */
 export function* createPool(work: Work, object: IPPool): Step<IPPool> {
   const name = object.metadata.name;
@@ -44,6 +48,8 @@ export function* createPool(work: Work, object: IPPool): Step<IPPool> {
         [{ plural: 'ippools', name: parent.name }],
       );
     }
+    const outside = rangeCauses(spec, block);
+    if (outside.length > 0) throw invalid('ippools', name, outside);
     yield* carve(work, parent, space, block, name, undefined);
     prefix = block;
   }
@@ -52,14 +58,15 @@ export function* createPool(work: Work, object: IPPool): Step<IPPool> {
   return work.put('ippools', {
     ...object,
     status: {
-      ...statusOf(pool, usedAtFirst(pool)),
-      conditions: withCondition(
-        undefined,
-        { type: 'Allocated', status: 'True', reason: 'AllocationSucceeded', message: `The pool holds ${prefix}.` },
-        work.now,
-      ),
+      ...statusOf(pool, yield* spacesOf(pool.id)),
+      conditions: withCondition(undefined, holds(prefix), work.now),
     },
   });
+}
+
+function holds(prefix: IpPrefix) {
+  const message = `The pool holds ${prefix}.`;
+  return { type: 'Allocated', status: 'True' as const, reason: 'AllocationSucceeded', message };
 }
 
 function* classFamilyCauses(work: Work, object: IPPool): Step<ReturnType<typeof invalidValue>[]> {
@@ -77,47 +84,11 @@ function* classFamilyCauses(work: Work, object: IPPool): Step<ReturnType<typeof 
   return causes;
 }
 
-/** Root pools are blocks of a space of their own: two of them cannot overlap. */
-function* takeRoot(work: Work, name: string, prefix: IpPrefix): Step<void> {
-  const digest = `${work.plane}/IPv${prefix.family}`;
-  const space =
-    (yield* findSpace(work.plane, 0, digest, prefix.family)) ??
-    (yield* createSpace(work.plane, 0, digest, prefix.family, [IpPrefix.of(prefix.family, 0n, 0)], 0n));
-  if ((yield* takeExactly(space, prefix)) === undefined) {
-    const other = yield* one(
-      'SELECT start, length FROM ipam_block WHERE space = ? AND start <= ? ORDER BY start DESC LIMIT 1',
-      space.id,
-      bytesOf(prefix.end),
-    );
-    const taken = IpPrefix.of(prefix.family, numberOf(other!.start), Number(other!.length));
-    const holder = yield* one(
-      'SELECT name FROM ipam_pool WHERE plane = ? AND parent IS NULL AND family = ? AND start = ? AND length = ?',
-      work.plane,
-      prefix.family,
-      bytesOf(taken.start),
-      taken.length,
-    );
-    throw conflict('ippools', name, {
-      message: `spec.cidr ${prefix} overlaps ${taken} of IPPool "${holder?.name}" in project "${work.project}"; root pools of a project may not overlap`,
-      dependsOn: [{ plural: 'ippools', name: String(holder?.name) }],
-    });
-  }
-  yield* run(
-    `INSERT INTO ipam_block (space, start, last, length, plane, state, purpose) VALUES (?, ?, ?, ?, ?, 'held', 'Root')`,
-    space.id,
-    bytesOf(prefix.start),
-    bytesOf(prefix.end),
-    prefix.length,
-    work.plane,
-  );
-  space.live++;
-  yield* save(space);
-}
-
-/** Applies what of an authored pool may change: offers, limits, strategy, rest, lease. */
-export function* updatePool(work: Work, object: IPPool, old: IPPool): Step<void> {
-  const pool = yield* poolNamed(work, object.metadata.name);
-  if (pool === undefined) return;
+/** Applies what of a pool may change: range, ranges set aside, offers, limits, strategy, rest, lease. Answers it as it is then. */
+export function* updatePool(work: Work, object: IPPool, old: IPPool): Step<IPPool> {
+  const before = yield* poolNamed(work, object.metadata.name);
+  if (before === undefined) return object;
+  const pool = yield* reshapePool(work, before, object);
   const { spec } = object;
   yield* run(
     `UPDATE ipam_pool SET strategy = ?, min_length = ?, max_length = ?, rest = ?, max_lease = ? WHERE id = ?`,
@@ -128,15 +99,22 @@ export function* updatePool(work: Work, object: IPPool, old: IPPool): Step<void>
     durationMilliseconds(spec?.maxRetentionLease) ?? null,
     pool.id,
   );
-  const before = new Set(old.spec?.classNames ?? []);
-  const after = new Set(spec?.classNames ?? []);
-  const changed = before.symmetricDifference(after);
+  const offered = new Set(spec?.classNames ?? []);
+  const changed = offered.symmetricDifference(new Set(old.spec?.classNames ?? []));
   if (changed.size > 0) {
     const causes = yield* classFamilyCauses(work, object);
     if (causes.length > 0) throw invalid('ippools', object.metadata.name, causes);
-    yield* writeOffers(work, pool, [...after]);
+    yield* writeOffers(work, pool, [...offered]);
     yield* countOffers(work, changed);
   }
+  if (pool === before) return object;
+  const { largestFreePrefixLength: _, ...shown } = object.status ?? {};
+  const status = { ...shown, ...statusOf(pool, yield* spacesOf(pool.id)) };
+  if (pool.class !== undefined) return { ...object, status };
+  return {
+    ...object,
+    status: { ...status, conditions: withCondition(status.conditions, holds(pool.prefix), work.now) },
+  };
 }
 
 /** Refused while a claim holds the pool or anything in it; otherwise its range goes back to where it came from. */
@@ -164,7 +142,7 @@ function* liveBlock(pool: number): Step<string | undefined> {
   if (space === undefined) return undefined;
   const block = yield* one(
     `SELECT namespace, name, claim, purpose FROM ipam_block
-     WHERE space = ? AND state <> 'resting' AND purpose <> 'Reservation' LIMIT 1`,
+     WHERE space = ? AND state <> 'resting' AND purpose NOT IN ('Reservation', 'Excluded') LIMIT 1`,
     space.id as number,
   );
   const claim = block?.claim === null || block?.claim === undefined ? '' : ` of IPClaim "${block.claim}"`;

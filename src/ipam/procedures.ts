@@ -113,7 +113,7 @@ function* update(work: Work, plural: Plural, given: KubeObject, current: KubeObj
     return yield* remove(work, plural, object);
   }
   if (plural === 'ipclasses') yield* writeClass(work, object as IPClass);
-  if (plural === 'ippools') yield* updatePool(work, object as IPPool, current as IPPool);
+  if (plural === 'ippools') return work.put(plural, yield* updatePool(work, object as IPPool, current as IPPool));
   if (plural === 'ipclaims') {
     yield* indexIdentity(work, object as IPClaim);
     const claim = object as IPClaim;

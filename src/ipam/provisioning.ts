@@ -2,14 +2,18 @@ import { IpPrefix } from '../address/index.ts';
 import { formatTime } from '../meta/index.ts';
 import { newAllocation, releaseBlock } from './blocks.ts';
 import { type ClassRecord, countOffers } from './classes.ts';
+import { fixedRangesOf, sizeOf } from './fixed-ranges.ts';
 import { apiVersion, type IPAllocation, type IPPool, provisionedBy, type Scope, scopeDigest } from './objects.ts';
-import { type PoolRecord, poolColumns, poolOf } from './pool-record.ts';
-import { openSpace, poolNamespace, reservationName, reservedUnits } from './pool-space.ts';
+import { fixedText, type PoolRecord, poolColumns, poolOf } from './pool-record.ts';
+import { openSpace, poolNamespace, reservationName } from './pool-space.ts';
 import { conflict } from './refusals.ts';
+import { showReservation } from './reshape.ts';
+import { giveRoot } from './roots.ts';
 import { allocationName, cascadePoolName, digestOf, uuidOf } from './scope.ts';
-import { bytesOf, findSpace, give, type Space, save } from './space.ts';
+import { bytesOf, type Space, type SpaceSummary, save, spacesOf } from './space.ts';
 import { durationMilliseconds } from './validation.ts';
 import { one, rows, run, type Step, type Work } from './work.ts';
+
 /** Stores the pool and all that comes with it: its row, its first space, its reservations, its offers. */
 export function* insertPool(
   work: Work,
@@ -19,7 +23,7 @@ export function* insertPool(
   provisioned: { class: string; digest: string } | undefined,
 ): Step<PoolRecord> {
   const { spec } = object;
-  const reserved = reservedUnits(prefix, spec?.reservations);
+  const fixed = fixedRangesOf(prefix, spec);
   const row = yield* one(
     `INSERT INTO ipam_pool (plane, name, family, start, length, parent, class, digest, strategy, min_length, max_length,
        rest, max_lease, reserved) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${poolColumns}`,
@@ -36,21 +40,12 @@ export function* insertPool(
     spec?.allocation?.maxPrefixLength ?? null,
     durationMilliseconds(spec?.restPeriod) ?? null,
     durationMilliseconds(spec?.maxRetentionLease) ?? null,
-    JSON.stringify(reserved),
+    fixedText(fixed),
   );
   const pool = poolOf(row!);
   work.madePools.add(pool.id);
   yield* openSpace(work, pool, '');
-  for (const unit of reserved) {
-    work.put(
-      'ipallocations',
-      newAllocation(work, poolNamespace, reservationName(pool.name, unit), unit, {
-        poolRef: { name: pool.name },
-        purpose: 'Reservation',
-        ...(provisioned === undefined ? {} : { className: provisioned.class }),
-      }),
-    );
-  }
+  for (const text of fixed.reserved) showReservation(work, pool, IpPrefix.parse(text));
   yield* writeOffers(work, pool, spec?.classNames ?? []);
   return pool;
 }
@@ -143,7 +138,7 @@ export function* provisionPool(
     },
   };
   const pool = yield* insertPool(work, object, block, parent, { class: record.name, digest });
-  work.put('ippools', { ...object, status: { ...statusOf(pool, usedAtFirst(pool)), scopeDigest: digest } });
+  work.put('ippools', { ...object, status: { ...statusOf(pool, yield* spacesOf(pool.id)), scopeDigest: digest } });
   yield* run('UPDATE ipam_class SET stale = 1 WHERE plane = ? AND name = ?', work.plane, record.name);
   return pool;
 }
@@ -153,19 +148,23 @@ function labelValue(text: string): string {
   return text.slice(0, 63).replace(/[^a-zA-Z0-9]+$/, '');
 }
 
-export function usedAtFirst(pool: PoolRecord): bigint {
-  return pool.reserved.reduce((sum, text) => sum + IpPrefix.parse(text).size, 0n);
-}
-
-/** `phase`, range and capacity as the pool's status shows them. `used` counts reserved, held and resting addresses. */
-export function statusOf(pool: PoolRecord, used: bigint): NonNullable<IPPool['status']> {
-  const total = pool.prefix.size;
+/**
+ * `phase`, range and capacity as the pool's status shows them. Several address spaces share the pool's range: what counts
+ * is how full the fullest is.
+ */
+export function statusOf(pool: PoolRecord, spaces: readonly SpaceSummary[]): NonNullable<IPPool['status']> {
+  const fullest = spaces.reduce((a, b) => (b.used > a.used ? b : a));
+  const excluded = sizeOf(pool.fixed.excluded);
+  const total = pool.prefix.size - excluded;
+  const used = fullest.used - excluded;
+  const largest = fullest.lengths[0];
   return {
     phase: used >= total ? 'Exhausted' : 'Ready',
     allocatedCIDR: pool.prefix.toString(),
     ipFamily: pool.prefix.family === 4 ? 'IPv4' : 'IPv6',
     capacity: { total: String(total), allocated: String(used), available: String(total - used) },
-    utilizationPercent: Number((used * 1_000_000n) / total) / 10_000,
+    utilizationPercent: total === 0n ? 100 : Number((used * 1_000_000n) / total) / 10_000,
+    ...(largest === undefined ? {} : { largestFreePrefixLength: largest }),
   };
 }
 
@@ -195,7 +194,7 @@ export function* removePool(work: Work, pool: PoolRecord, given?: IPPool): Step<
     yield* removePool(work, poolOf(row));
   }
   const object = given ?? (yield* work.get<IPPool>('ippools', '', pool.name))!;
-  for (const text of pool.reserved) {
+  for (const text of pool.fixed.reserved) {
     const name = reservationName(pool.name, IpPrefix.parse(text));
     const allocation = yield* work.get<IPAllocation>('ipallocations', poolNamespace, name);
     if (allocation !== undefined) work.delete('ipallocations', allocation);
@@ -214,12 +213,4 @@ export function* removePool(work: Work, pool: PoolRecord, given?: IPPool): Step<
   if (pool.class === undefined) yield* countOffers(work, new Set(object.spec?.classNames ?? []));
   else yield* run('UPDATE ipam_class SET stale = 1 WHERE plane = ? AND name = ?', work.plane, pool.class);
   return work.delete('ippools', object);
-}
-
-function* giveRoot(work: Work, prefix: IpPrefix): Step<void> {
-  const space = (yield* findSpace(work.plane, 0, `${work.plane}/IPv${prefix.family}`, prefix.family))!;
-  yield* run('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(prefix.start));
-  yield* give(space, prefix, IpPrefix.of(prefix.family, 0n, 0));
-  space.live--;
-  yield* save(space);
 }

@@ -1,5 +1,5 @@
 import { type IpFamily, IpPrefix } from '../address/index.ts';
-import { one, type Row, run, type Step } from './work.ts';
+import { one, type Row, rows, run, type Step } from './work.ts';
 
 /** One address space of a pool, while a transaction works on it. `save` writes the summary back. */
 export interface Space {
@@ -66,6 +66,21 @@ export function* findSpace(plane: string, pool: number, digest: string, family: 
 export function* spaceById(plane: string, id: number, family: IpFamily): Step<Space> {
   const row = yield* one('SELECT id, heads, used, live FROM ipam_space WHERE id = ?', id);
   return spaceOf(plane, family, row!);
+}
+
+/** How full a space is, and the lengths of its free blocks, the largest block first. */
+export interface SpaceSummary {
+  readonly used: bigint;
+  readonly lengths: readonly number[];
+}
+
+/** Every space of a pool. */
+export function* spacesOf(pool: number): Step<SpaceSummary[]> {
+  const found = yield* rows('SELECT heads, used FROM ipam_space WHERE pool = ?', pool);
+  return found.map((row) => ({
+    used: BigInt(row.used as string),
+    lengths: Object.keys(JSON.parse(row.heads as string) as object).map(Number),
+  }));
 }
 
 function spaceOf(plane: string, family: IpFamily, row: Row): Space {

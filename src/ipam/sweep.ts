@@ -3,7 +3,7 @@ import { batch, releaseBlock, sweepSpace } from './blocks.ts';
 import type { IPAllocation, IPClass, IPPool } from './objects.ts';
 import { poolById } from './pool-record.ts';
 import { statusOf } from './provisioning.ts';
-import { spaceById } from './space.ts';
+import { spaceById, spacesOf } from './space.ts';
 import { one, rows, run, type Step, type Work } from './work.ts';
 
 /** How long a retained block whose lease has run out is still shown as Expiring; never longer than the lease itself. */
@@ -87,16 +87,12 @@ export function* flushPlane(work: Work): Step<{ figures: PoolFigure[]; more: boo
     yield* run('UPDATE ipam_space SET stale = 0 WHERE pool = ? AND stale = 1 AND plane = ?', pool, work.plane);
     if (pool === 0) continue;
     const record = yield* poolById(pool);
-    // Several spaces share the pool's addresses: what counts is how full the fullest is.
-    let used = 0n;
-    for (const row of yield* rows('SELECT used FROM ipam_space WHERE pool = ?', pool)) {
-      const each = BigInt(row.used as string);
-      if (each > used) used = each;
-    }
     const object = yield* work.get<IPPool>('ippools', '', record.name);
     if (object === undefined) continue;
-    const status = { ...object.status, ...statusOf(record, used) };
-    if (status.capacity?.allocated !== object.status?.capacity?.allocated) work.put('ippools', { ...object, status });
+    const { largestFreePrefixLength: before, ...shown } = object.status ?? {};
+    const status = { ...shown, ...statusOf(record, yield* spacesOf(pool)) };
+    const same = status.capacity?.allocated === shown.capacity?.allocated && status.largestFreePrefixLength === before;
+    if (!same) work.put('ippools', { ...object, status });
     figures.push({
       plane: work.plane,
       pool: record.name,

@@ -33,7 +33,9 @@ export function audit(ipam: TestIpam, project: string): string[] {
     if (at !== whole.end + 1n) wrong.push(`the end of ${whole} is neither free nor held`);
     const used = blocks.reduce((sum, row) => sum + prefixOf(row, family).size, 0n);
     if (String(used) !== space.used) wrong.push(`${whole} says ${space.used} used, it is ${used}`);
-    const live = blocks.filter((row) => row.state !== 'resting' && row.purpose !== 'Reservation').length;
+    const live = blocks.filter(
+      (row) => row.state !== 'resting' && row.purpose !== 'Reservation' && row.purpose !== 'Excluded',
+    ).length;
     if (live !== space.live) wrong.push(`${whole} says ${space.live} live, it is ${live}`);
     const heads: Record<number, string> = {};
     for (const row of free.sort((a, b) => prefixOf(a, family).compare(prefixOf(b, family)))) {

@@ -1,5 +1,6 @@
 import { bitsOf, IpAddress, type IpFamily, IpPrefix } from '../address/index.ts';
 import { jsonEqual } from '../meta/index.ts';
+import { rangeCauses } from './fixed-ranges.ts';
 import type { IPAllocation, IPClaim, IPClass, IPPool, Reservations, Scope } from './objects.ts';
 import { type FieldCause, forbiddenValue, invalidValue, requiredValue } from './refusals.ts';
 import { impliedRoles } from './scope.ts';
@@ -144,12 +145,15 @@ export function classCauses(object: IPClass, old?: IPClass): FieldCause[] {
 export function poolCauses(object: IPPool, old?: IPPool): FieldCause[] {
   const spec = object.spec ?? {};
   if (old !== undefined) {
-    const fields = ['cidr', 'ipFamily', 'parentPoolRef', 'prefixLength', 'reservations', 'classRef', 'scope'] as const;
-    const causes = fields.flatMap((field) => frozen(`spec.${field}`, spec[field], old.spec?.[field]));
+    const fields = ['ipFamily', 'parentPoolRef', 'classRef', 'scope'] as const;
+    const ofClass = ['cidr', 'prefixLength', 'reservations'] as const;
+    const frozenFields = old.spec?.classRef === undefined ? fields : [...fields, ...ofClass];
+    const causes = frozenFields.flatMap((field) => frozen(`spec.${field}`, spec[field], old.spec?.[field]));
     if (causes.length > 0) return causes;
   }
   const provisioned = old?.spec?.classRef !== undefined;
   const causes: FieldCause[] = [];
+  let prefix: IpPrefix | undefined;
   let family: IpFamily | undefined = spec.ipFamily === 'IPv4' ? 4 : spec.ipFamily === 'IPv6' ? 6 : undefined;
   if (spec.parentPoolRef === undefined) {
     if (spec.prefixLength !== undefined)
@@ -159,7 +163,7 @@ export function poolCauses(object: IPPool, old?: IPPool): FieldCause[] {
       causes.push(requiredValue('spec.cidr', 'a pool has either a range (spec.cidr) or a parent (spec.parentPoolRef)'));
     } else {
       try {
-        const prefix = IpPrefix.parse(spec.cidr);
+        prefix = IpPrefix.parse(spec.cidr);
         if (family !== undefined && family !== prefix.family) {
           causes.push(
             invalidValue('spec.cidr', spec.cidr, `is IPv${prefix.family}, and spec.ipFamily says ${spec.ipFamily}`),
@@ -210,6 +214,7 @@ export function poolCauses(object: IPPool, old?: IPPool): FieldCause[] {
   }
   causes.push(
     ...reservationCauses(family ?? 6, spec.reservations),
+    ...rangeCauses(spec, prefix),
     ...leaseCauses('spec.maxRetentionLease', spec.maxRetentionLease),
     ...restCauses(spec.restPeriod),
   );

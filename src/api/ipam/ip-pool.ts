@@ -10,10 +10,18 @@ import { duration, family, ipam, localRef, reservations, scope } from './shared.
 const digits = '^[0-9]+$';
 
 const spec = object('The range, or what it is carved from.', {
-  cidr: optional(text('Range of a root pool, in CIDR form.')),
+  cidr: optional(
+    text(
+      'Range of a root pool, in CIDR form. It can grow to a range that contains it, and shrink to one inside it that holds all that is allocated.',
+    ),
+  ),
   ipFamily: optional(family()),
   parentPoolRef: optional(localRef('Pool a child is carved from.')),
-  prefixLength: optional(int32('Prefix length of a child.')),
+  prefixLength: optional(
+    int32(
+      'Prefix length of a child. Shorter: it grows where its parent has room around it. Longer: it keeps its first part.',
+    ),
+  ),
   classNames: optional(list('Classes the pool offers.', text('A class.'), { 'x-kubernetes-list-type': 'set' })),
   classRef: optional(
     object('Class the pool was made for.', {
@@ -23,6 +31,18 @@ const spec = object('The range, or what it is carved from.', {
   ),
   scope: optional(scope('Scope the pool was made for, by role.')),
   reservations: optional(reservations()),
+  reservedRanges: optional(
+    list(
+      'Ranges that are kept back, each shown as an IPAllocation of purpose Reservation. They count as allocated.',
+      text('A range, in CIDR form.'),
+      { 'x-kubernetes-list-type': 'set' },
+    ),
+  ),
+  excludedRanges: optional(
+    list('Ranges somebody else uses: never handed out, and no part of the capacity.', text('A range, in CIDR form.'), {
+      'x-kubernetes-list-type': 'set',
+    }),
+  ),
   maxRetentionLease: optional(duration('The longest a retained address is kept, whatever its class says.')),
   restPeriod: optional(
     duration('How long a freed address rests before anyone else gets it; that of the class where absent.'),
@@ -52,6 +72,7 @@ const status = object('What has become of the pool.', {
     }),
   ),
   utilizationPercent: optional(number('Share that is handed out, 0 to 100.')),
+  largestFreePrefixLength: optional(int32('Prefix length of the largest free block. Absent: nothing is free.')),
   conditions: optional(conditions('Allocated')),
 });
 
