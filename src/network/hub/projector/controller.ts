@@ -99,15 +99,10 @@ export function interfaceProjector(deps: NetworkDeps): Controller {
       const { namespace } = request;
       const copy = project.informer(NetworkInterface).get(namespace, request.name);
       const source = await sourceOf(hub, { project: project.name, namespace }, request.name, copy);
-      const network = (source ?? copy)?.spec.network.name;
+      const network = await networkOf(project, namespace, source, copy);
       const home = project.informer(Namespace).get('', namespace);
-      const steps = decide({
-        source,
-        copy,
-        network: network === undefined ? undefined : project.informer(Network).get(namespace, network),
-        namespace,
-        open: home !== undefined && !isTerminating(home),
-      });
+      const open = home !== undefined && !isTerminating(home);
+      const steps = decide({ source, copy, network, namespace, open });
       await act(steps, copy, hub, project, deps);
       return undefined;
     },
@@ -165,6 +160,20 @@ async function sourceOf(
     if (live !== undefined) return live;
   }
   return undefined;
+}
+
+/** Whether a copy was deleted by a person or went with its network is not told from a cache that may be late. */
+async function networkOf(
+  project: Plane,
+  namespace: string,
+  source: NetworkInterface | undefined,
+  copy: NetworkInterface | undefined,
+): Promise<Stored<Network> | undefined> {
+  const network = (source ?? copy)?.spec.network.name;
+  if (network === undefined) return undefined;
+  return copy !== undefined && isTerminating(copy)
+    ? project.client.get(Network, { namespace, name: network })
+    : project.informer(Network).get(namespace, network);
 }
 
 async function act(

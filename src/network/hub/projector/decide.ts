@@ -13,7 +13,7 @@ export interface Snapshot {
   source: Stored<NetworkInterface> | undefined;
   /** The project's copy. */
   copy: Stored<NetworkInterface> | undefined;
-  /** The project's network the interface is on, which owns the copy. */
+  /** The project's network the interface is on, which owns the copy; read live where the copy is being deleted. */
   network: Stored<Network> | undefined;
   /** The project namespace, and whether something can be made in it. */
   namespace: string;
@@ -69,7 +69,7 @@ function deleted(
   const letGo: Step = { do: 'let-go', copy };
   const same = source !== undefined && sourceUidOf(copy) === interfaceUidOf(source);
   // A copy that went with its network was given back by nobody; one of an earlier interface says nothing of this one.
-  if (source === undefined || !same || network === undefined) return [letGo];
+  if (source === undefined || !same || network === undefined || wentWith(network, copy)) return [letGo];
   if (isHeld(source)) {
     const steps: Step[] = requestOn(source) === undefined ? [] : [{ do: 'ask-return', source, interfaceUid: null }];
     if (open) steps.push({ do: 'say-held', copy, holder: source.metadata.labels?.[networkingLabels.heldBy] ?? '' });
@@ -80,6 +80,17 @@ function deleted(
   const steps: Step[] = requestOn(source) === uid ? [] : [{ do: 'ask-return', source, interfaceUid: uid }];
   // With its namespace going there is nothing to keep the copy for.
   return open ? steps : [...steps, letGo];
+}
+
+/**
+ * Whether the collector may have deleted the copy: its network is another one by now, or is being deleted together with
+ * what it owns. A copy made after that began was not part of it: a person can still give the interface back.
+ */
+function wentWith({ metadata }: Stored<Network>, copy: Stored<NetworkInterface>): boolean {
+  if (copy.metadata.ownerReferences?.some((owner) => owner.uid === metadata.uid) !== true) return true;
+  const { deletionTimestamp, finalizers } = metadata;
+  if (deletionTimestamp === undefined || finalizers?.includes('foregroundDeletion') !== true) return false;
+  return copy.metadata.creationTimestamp <= deletionTimestamp;
 }
 
 function isCopy(object: NetworkInterface): boolean {

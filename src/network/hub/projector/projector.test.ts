@@ -169,6 +169,28 @@ describe('interface projector', () => {
     await goes();
   });
 
+  it('a retained interface is not given back by what takes its network away', async () => {
+    const first = await network('net');
+    await published(undefined);
+    await shown('Available');
+    await project.delete(Network, { namespace: 'tenant', name: 'net' });
+    await network('net');
+    await stack.until('it is shown under the new network', async () => {
+      const current = await copy();
+      const owner = current?.metadata.ownerReferences?.[0]?.uid;
+      return owner !== undefined && owner !== first.metadata.uid && current;
+    });
+    expect(await asked()).toBeUndefined();
+    const hold = { metadata: { finalizers: ['test.example/hold'] } };
+    const networkKey = { namespace: 'tenant', name: 'net' };
+    await project.patch(Network, networkKey, { type: 'merge', body: hold });
+    await stack.pass(2);
+    await project.delete(Network, networkKey, { propagationPolicy: 'Foreground' });
+    await stack.pass(5);
+    await shown('Available');
+    expect(await asked()).toBeUndefined();
+  });
+
   it('a held interface comes back, with an event that says who holds it', async () => {
     await network('net');
     await published('web-0-eth0');
