@@ -55,10 +55,7 @@ function copy(extra: Partial<Stored<NetworkInterface>['metadata']> = {}): Stored
 }
 
 const requested = { annotations: { [networkingAnnotations.returnRequested]: 'cell-uid' } };
-const foreground = {
-  ...network,
-  metadata: { ...network.metadata, deletionTimestamp, finalizers: ['foregroundDeletion'] },
-};
+const going = { ...network, metadata: { ...network.metadata, deletionTimestamp } };
 const successor = { ...network, metadata: { ...network.metadata, uid: 'another' } };
 const deleted = copy({ deletionTimestamp });
 
@@ -78,16 +75,7 @@ describe('what becomes of a copy that somebody deleted', () => {
     ['of an earlier interface', { source: source('unheld', { annotations: { [sourceUid]: 'new' } }) }, ['let-go']],
     ['went with its network', { source: source('unheld'), network: undefined }, ['let-go']],
     ['went with a network of the same name', { source: source('unheld'), network: successor }, ['let-go']],
-    ['went in the foreground with its network', { source: source('unheld'), network: foreground }, ['let-go']],
-    [
-      'a person, after the network began to go in the foreground',
-      {
-        source: source('unheld'),
-        network: foreground,
-        copy: copy({ deletionTimestamp, creationTimestamp: '2026-01-01T00:00:21Z' }),
-      },
-      ['ask-return cell-uid'],
-    ],
+    ['while its network waits for it to go', { source: source('unheld'), network: going }, ['ask-return cell-uid']],
     ['with its namespace, unheld', { source: source('unheld'), open: false }, ['ask-return cell-uid', 'let-go']],
     ['with its namespace, held', { source: source('held'), open: false }, ['let-go']],
     ['held by others only', { source: source('unheld'), copy: copy({ deletionTimestamp, finalizers: ['x'] }) }, []],

@@ -83,14 +83,12 @@ function deleted(
 }
 
 /**
- * Whether the collector may have deleted the copy: its network is another one by now, or is being deleted together with
- * what it owns. A copy made after that began was not part of it: a person can still give the interface back.
+ * Whether the collector deleted the copy because its network is gone. Where the network is only being deleted, whoever
+ * deletes the copy gives the interface back: the network waits for just that, and who deletes it in the foreground asks
+ * for what it owns to be deleted first.
  */
 function wentWith({ metadata }: Stored<Network>, copy: Stored<NetworkInterface>): boolean {
-  if (copy.metadata.ownerReferences?.some((owner) => owner.uid === metadata.uid) !== true) return true;
-  const { deletionTimestamp, finalizers } = metadata;
-  if (deletionTimestamp === undefined || finalizers?.includes('foregroundDeletion') !== true) return false;
-  return copy.metadata.creationTimestamp <= deletionTimestamp;
+  return copy.metadata.ownerReferences?.some((owner) => owner.uid === metadata.uid) !== true;
 }
 
 function isCopy(object: NetworkInterface): boolean {

@@ -181,14 +181,20 @@ describe('interface projector', () => {
       return owner !== undefined && owner !== first.metadata.uid && current;
     });
     expect(await asked()).toBeUndefined();
-    const hold = { metadata: { finalizers: ['test.example/hold'] } };
+  });
+
+  it('a network that waits for a retained interface lets its tenant give it back', async () => {
+    await network('net');
+    await published(undefined);
+    await shown('Available');
     const networkKey = { namespace: 'tenant', name: 'net' };
+    const hold = { metadata: { finalizers: ['test.example/hold'] } };
     await project.patch(Network, networkKey, { type: 'merge', body: hold });
-    await stack.pass(2);
-    await project.delete(Network, networkKey, { propagationPolicy: 'Foreground' });
+    await project.delete(Network, networkKey);
     await stack.pass(5);
     await shown('Available');
-    expect(await asked()).toBeUndefined();
+    await project.delete(NetworkInterface, key);
+    expect(await stack.until('the cell is asked', asked)).toBe(cellUid);
   });
 
   it('a held interface comes back, with an event that says who holds it', async () => {
