@@ -1,6 +1,7 @@
 /** What tests and benchmarks use of the command: sessions with a running platform, and what is seen in it. */
 export { CheckFailed, keyOf, Session } from './demo/session.ts';
 export {
+  type Addresses,
   addressesOf,
   agreesWithIpam,
   checkAgainstIpam,

@@ -69,10 +69,15 @@ const web: Step = {
 
 const provider: Step = {
   title: 'the cell has all a provider needs: network, device, MTU, addresses, gateways',
-  async run({ cell }) {
-    const { items } = await cell.list(NetworkInterface);
-    const found = items.filter((each) => each.spec.claimRef?.name.startsWith('web-') === true);
-    expect(found.length === 2, `the cell has ${found.length} interfaces of web, not 2`);
+  async run({ cell, session }) {
+    // A gateway is there once the family's subnet has reached the cell, which no instance waits for.
+    const found = await session.until('two interfaces of web in the cell, with gateways', async () => {
+      const { items } = await cell.list(NetworkInterface);
+      const ours = items.filter((each) => each.spec.claimRef?.name.startsWith('web-') === true);
+      if (ours.length !== 2) return `there are ${ours.length}`;
+      const late = ours.find(({ spec }) => spec.addresses?.some(({ gateway }) => gateway === undefined));
+      return late === undefined ? ours : `${late.metadata.name} has an address without one`;
+    });
     for (const { metadata, spec, status } of found) {
       const gateways = (spec.addresses ?? []).map((address) => address.gateway ?? 'none');
       expect(
