@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { configFields, featureGates, StartError, StorageOpenError, UsageError } from '../platform/index.ts';
 import { demo } from './demo/index.ts';
+import { ipamCommands } from './ipam/index.ts';
 import { up, upOptions } from './up.ts';
 
 /** What the process ends with. */
@@ -30,6 +31,10 @@ export async function main(args: readonly string[]): Promise<number> {
     .action(async () => {
       code = await demo();
     });
+
+  ipamCommands(program, (ended) => {
+    code = ended;
+  });
 
   try {
     await program.parseAsync(args, { from: 'user' });

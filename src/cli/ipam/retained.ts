@@ -1,0 +1,76 @@
+import { NetworkInterface, networkingAnnotations, networkingLabels } from '../../api/index.ts';
+import { isTerminating, type Stored } from '../../meta/index.ts';
+import type { Access } from './access.ts';
+import { age, type Report } from './output.ts';
+
+export interface RetainedRow {
+  address: string;
+  /** What keeps it: an interface nobody holds, or an allocation whose claim is gone. */
+  kind: 'NetworkInterface' | 'IPAllocation';
+  namespace: string;
+  name: string;
+  network?: string;
+  location?: string;
+  /** RFC 3339. Null: not known. */
+  since: string | null;
+}
+
+/** Addresses nobody uses and somebody keeps, the longest kept first. */
+export async function retained(access: Access, now: number): Promise<Report> {
+  const rows: RetainedRow[] = [];
+  for (const object of (await access.client.list(NetworkInterface)).items) {
+    if (object.spec?.claimRef === undefined && !isTerminating(object)) rows.push(...rowsOf(object));
+  }
+  for await (const { metadata, spec, status } of access.allocations()) {
+    if (spec?.purpose !== 'Claim' || spec.claimRef !== undefined) continue;
+    const since = status?.conditions?.find((condition) => condition.type === 'Retained')?.lastTransitionTime;
+    rows.push({
+      address: status?.allocatedCIDR ?? '',
+      kind: 'IPAllocation',
+      namespace: metadata.namespace ?? '',
+      name: metadata.name,
+      since: since ?? null,
+    });
+  }
+  rows.sort((a, b) => ((a.since ?? '') < (b.since ?? '') ? -1 : 1));
+  return {
+    data: rows,
+    head: ['ADDRESS', 'KEPT BY', 'NETWORK', 'LOCATION', 'RETAINED SINCE', 'FOR'],
+    rows: rows.map((row) => [
+      row.address,
+      `${row.kind} ${row.namespace}/${row.name}`,
+      row.network ?? '-',
+      row.location ?? '-',
+      row.since ?? '-',
+      age(row.since ?? undefined, now),
+    ]),
+    ...(rows.length === 0 ? { note: 'Nothing is retained.' } : {}),
+  };
+}
+
+function rowsOf(object: Stored<NetworkInterface>): RetainedRow[] {
+  const { metadata, spec } = object;
+  const location = metadata.labels?.[networkingLabels.location];
+  return [...(spec?.addresses ?? []), ...(spec?.externalAddresses ?? [])].map(({ address }) => ({
+    address,
+    kind: 'NetworkInterface' as const,
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    ...(spec === undefined ? {} : { network: spec.network.name }),
+    ...(location === undefined ? {} : { location }),
+    since: unheldSince(object) ?? null,
+  }));
+}
+
+/** With a retention lease it is written on the object; without, its spec was last changed when its claim let it go. */
+function unheldSince({ metadata }: Stored<NetworkInterface>): string | undefined {
+  const written = metadata.annotations?.[networkingAnnotations.unheldSince];
+  if (written !== undefined) return written;
+  const changes = (metadata.managedFields ?? []).filter((entry) => 'f:spec' in entry.fieldsV1);
+  return (
+    changes
+      .map((entry) => entry.time ?? '')
+      .sort()
+      .at(-1) || undefined
+  );
+}
