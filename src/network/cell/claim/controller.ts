@@ -1,10 +1,12 @@
 import { IPClaim, NetworkInterface, NetworkInterfaceClaim } from '../../../api/index.ts';
-import type { Controller, EventRecorder } from '../../../kube/index.ts';
+import type { Controller, EventRecorder, Plane, Request } from '../../../kube/index.ts';
 import { findCondition, type KubeObject, type Stored } from '../../../meta/index.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
 import { retryDelay } from '../../shared/retry.ts';
+import { keyOfRequest } from '../allocation/requests.ts';
 import { reads } from '../cell.ts';
-import { act } from './act.ts';
+import { Lines } from '../waiting/lines.ts';
+import { act, type Hands } from './act.ts';
 import { decide, type Step } from './decide.ts';
 import { observe, watchClaims } from './observe.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -22,6 +24,9 @@ export function claimController(deps: NetworkDeps): Controller {
   const verifications = new Verifications(deps.random);
   /** By claim: the request IPAM refused last, which is asked for first the next time. */
   const scarce = new Map<string, string>();
+  const { clock, random, log } = deps;
+  const lines = new Lines({ clock, random, log, client: (project) => deps.projectClient(name, project) });
+  const enqueues = new Map<string, (request: Request) => void>();
 
   return {
     name,
@@ -42,12 +47,23 @@ export function claimController(deps: NetworkDeps): Controller {
       ],
       project: [
         { apiGroups: [IPClaim.group], resources: ['ipclaims'], verbs: ['get', 'list', 'create', 'patch', 'delete'] },
+        { apiGroups: [IPClaim.group], resources: ['ippools', 'ipclasses', 'ipallocations'], verbs: reads },
       ],
     },
 
     engage(plane, _planes, watch) {
       if (plane.role !== 'cell') return;
+      enqueues.set(plane.id, (request) => watch.enqueue(request));
+      plane.signal.addEventListener('abort', () => {
+        enqueues.delete(plane.id);
+        lines.forget(plane.id);
+      });
       watchClaims(plane, watch);
+      // A claim that is gone waits for nothing, whatever became of its last pass.
+      watch.on(plane, NetworkInterfaceClaim, (claim, event) => {
+        if (event.type === 'deleted') lines.left(claim.metadata.uid, false);
+        return [];
+      });
     },
 
     async reconcile(request, planes) {
@@ -55,36 +71,79 @@ export function claimController(deps: NetworkDeps): Controller {
       const claim = plane?.informer(NetworkInterfaceClaim).get(request.namespace, request.name);
       if (plane === undefined || claim === undefined) return undefined;
       const { uid } = claim.metadata;
-      const seen = await observe(plane, claim, deps.clock.now());
-      let snapshot: Snapshot = { ...seen, verificationDue: verifications.isDue(seen, deps.clock.monotonic()) };
-      const ipam = (project: string) => deps.projectClient(name, project);
+      const seen = await observe(plane, claim, clock.now());
+      let snapshot: Snapshot = { ...seen, verificationDue: verifications.isDue(seen, clock.monotonic()) };
+      let waiting: Waiting = 'no';
 
       for (let steps = 0; steps < mostSteps; steps++) {
         const step = decide(snapshot);
-        if (step.do === 'rest') return undefined;
-        const before = snapshot;
-        snapshot = await act(step, snapshot, { plane, ipam, scarce: scarce.get(uid) });
-        if (snapshot.outcome !== undefined && 'refusal' in snapshot.outcome) scarce.set(uid, snapshot.outcome.request);
-        else if (snapshot.outcome !== undefined) scarce.delete(uid);
-        if (step.do === 'let-go') {
-          scarce.delete(uid);
-          verifications.forget(uid);
-          return undefined;
-        }
-        if (step.do === 'publish') {
-          announce(deps.recorder(plane, name), step, before.claim);
-          verifications.note(snapshot, deps.clock.monotonic());
-          return waits(snapshot) ? { requeueAfterMilliseconds: retryDelay(deps.random) } : undefined;
+        switch (step.do) {
+          case 'rest':
+            return undefined;
+          case 'allocate':
+            ({ snapshot, waiting } = await allocateInTurn(step, snapshot, plane, request));
+            break;
+          case 'let-go':
+            await act(step, snapshot, handsOf(plane, uid));
+            lines.left(uid, false);
+            scarce.delete(uid);
+            verifications.forget(uid);
+            return undefined;
+          case 'publish': {
+            const before = snapshot.claim;
+            snapshot = await act(step, snapshot, handsOf(plane, uid));
+            announce(deps.recorder(plane, name), step, before);
+            verifications.note(snapshot, clock.monotonic());
+            if (waiting === 'no') lines.left(uid, false);
+            return mayPassUnseen(snapshot, waiting) ? { requeueAfterMilliseconds: retryDelay(random) } : undefined;
+          }
+          default:
+            snapshot = await act(step, snapshot, handsOf(plane, uid));
         }
       }
       throw new Error(`claim ${request.namespace}/${request.name} does not come to rest`);
     },
   };
+
+  function handsOf(plane: Plane, uid: string): Hands {
+    return { plane, ipam: (project) => deps.projectClient(name, project), scarce: scarce.get(uid) };
+  }
+
+  /** Asks IPAM where it is the claim's turn; a claim behind others gets the answer that stands for all of them. */
+  async function allocateInTurn(
+    step: Extract<Step, { do: 'allocate' }>,
+    snapshot: Snapshot,
+    plane: Plane,
+    request: Request,
+  ): Promise<{ snapshot: Snapshot; waiting: Waiting }> {
+    const { claim } = snapshot;
+    const { uid } = claim.metadata;
+    const { project } = step.routing;
+    const enqueue = (woken: Request) => enqueues.get(woken.plane)?.(woken);
+    const needOf = (key: string) => [plane.id, project, JSON.stringify(step.scope), key].join('\0');
+    const needs = step.fresh ? step.requests.map((each) => needOf(keyOfRequest(each))) : [];
+    const standing = lines.standing(uid) ?? lines.joinOthers(claim, request, needs, enqueue);
+    if (standing !== undefined) return { snapshot: { ...snapshot, outcome: standing }, waiting: 'woken' };
+
+    const next = await act(step, snapshot, handsOf(plane, uid));
+    const { outcome } = next;
+    if (outcome === undefined || !('refusal' in outcome)) {
+      scarce.delete(uid);
+      lines.left(uid, true);
+      return { snapshot: next, waiting: 'served' };
+    }
+    scarce.set(uid, outcome.request);
+    const woken = lines.refused(claim, request, project, needOf(outcome.request), outcome, enqueue);
+    return { snapshot: next, waiting: woken ? 'woken' : 'no' };
+  }
 }
 
+/** Of a pass: whether it waits for IPAM and will be woken, was served by it, or neither. */
+type Waiting = 'woken' | 'served' | 'no';
+
 /** Whether what is wrong has no event that would tell that it has passed. */
-function waits({ outcome, missing }: Snapshot): boolean {
-  if (outcome !== undefined && 'refusal' in outcome) return true;
+function mayPassUnseen({ outcome, missing }: Snapshot, waiting: Waiting): boolean {
+  if (outcome !== undefined && 'refusal' in outcome && waiting !== 'woken') return true;
   return missing === 'unreachable' || (missing !== undefined && missing.length > 0);
 }
 
