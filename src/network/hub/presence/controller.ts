@@ -36,6 +36,7 @@ import {
   hubKinds,
   indexHub,
   indexProject,
+  isQuiet,
   isUnneeded,
   locationOf,
   observe,
@@ -95,7 +96,9 @@ export function presenceController(deps: NetworkDeps): Controller {
           const before = event.type === 'updated' ? pairOfInterface(event.old) : undefined;
           if (before !== undefined && pairName(before) === pairName(pair)) return [];
           const moved = before === undefined ? [] : requestsFor(plane, planes, copy, before);
-          return [...moved, ...requestsFor(plane, planes, copy, pair)].filter((request) => request.name !== '');
+          const requests = [...moved, ...requestsFor(plane, planes, copy, pair)].filter(({ name }) => name !== '');
+          // One more of many holds what is held already, unless the quiet period runs.
+          return event.type === 'added' ? requests.filter((request) => isLeaving(planes, request)) : requests;
         });
         watch.on(plane, Namespace, (namespace, event) => {
           const { metadata } = namespace;
@@ -177,6 +180,11 @@ export function presenceController(deps: NetworkDeps): Controller {
 
 function requestOf(plane: Plane, namespace: string, pair: Pair): Request {
   return { plane: plane.id, namespace, name: pairName(pair) };
+}
+
+function isLeaving(planes: Planes, request: Request): boolean {
+  const project = planes.get(request.plane);
+  return project !== undefined && isQuiet(project, request.namespace, pairOf(request.name));
 }
 
 /** The presence an object of the hub is about; its namespace, where that leads to no engaged project. */

@@ -86,6 +86,14 @@ export function contextsOfNetwork(project: Plane, namespace: string, network: st
   return project.informer(NetworkContext).byIndex(byNetwork, inNamespace(namespace, network));
 }
 
+/** Whether the presence is on its way out: its quiet period runs. */
+export function isQuiet(project: Plane, namespace: string, pair: Pair): boolean {
+  return project
+    .informer(NetworkContext)
+    .byIndex(byPair, inNamespace(namespace, pairName(pair)))
+    .some(({ metadata }) => metadata.annotations?.[networkingAnnotations.unclaimedSince] !== undefined);
+}
+
 /** Of another namespace than the project's own: nothing can be bound there (F19). */
 export function isMisreferenced({ spec }: NetworkBinding, namespace: string): boolean {
   const named = spec.network.namespace;

@@ -253,6 +253,19 @@ describe('presence', () => {
     await stack.until('the context goes', () => gone('net-loc'), 3);
   });
 
+  it('an interface that appears within the quiet period ends it', async () => {
+    await network('net');
+    await locationBinding('loc');
+    await bind('one', 'net', 'loc');
+    await answered('one', 'NetworkContextNotReady');
+    await unbind('one');
+    const stamped = async () =>
+      (await context('net-loc'))?.metadata.annotations?.[networkingAnnotations.unclaimedSince];
+    await stack.until('the quiet period is stamped', stamped, 8);
+    await interfaceCopy('late', 'net', 'loc');
+    await stack.until('the stamp goes', async () => (await stamped()) === undefined, 2);
+  });
+
   it('a network that is going, missing, or of another namespace is refused', async () => {
     await locationBinding('loc');
     await bind('missing', 'net', 'loc');
