@@ -1,0 +1,240 @@
+import { describe, expect, it } from 'vitest';
+import { Instance, NetworkInterface, NetworkInterfaceClaim } from '../../../api/index.ts';
+import { apiVersionOf, type Condition, findCondition, parseTime, type Stored } from '../../../meta/index.ts';
+import { decide, patienceMilliseconds, type Snapshot } from './decide.ts';
+
+const created = '2026-01-01T00:00:00Z';
+const now = parseTime(created)! + 1000;
+const late = parseTime(created)! + patienceMilliseconds;
+
+const says = (type: string, status: Condition['status'], reason = status === 'True' ? type : 'Pending'): Condition => ({
+  type,
+  status,
+  reason,
+  message: `because of ${reason}`,
+  lastTransitionTime: created,
+  observedGeneration: 1,
+});
+
+const metadata = (name: string, uid: string) => ({
+  name,
+  namespace: 'ns',
+  uid,
+  resourceVersion: '1',
+  generation: 1,
+  creationTimestamp: created,
+});
+
+function instance(gates: readonly string[], conditions: Condition[] = [says('Ready', 'Unknown')]): Stored<Instance> {
+  return {
+    apiVersion: apiVersionOf(Instance),
+    kind: Instance.kind,
+    metadata: metadata('web-0', 'i'),
+    spec: {
+      runtime: { resources: { instanceType: 'small' } },
+      networkInterfaces: [
+        { network: { name: 'default' }, name: 'eth0', ipFamilies: ['IPv6'], reclaimPolicy: 'Delete' },
+      ],
+      controller: { templateHash: 'h', schedulingGates: gates.map((name) => ({ name })) },
+    },
+    status: { conditions },
+  };
+}
+
+const bound = [says('Bound', 'True'), says('Allocated', 'True')];
+
+function claim(conditions: Condition[], more: object = {}): Stored<NetworkInterfaceClaim> {
+  return {
+    apiVersion: apiVersionOf(NetworkInterfaceClaim),
+    kind: NetworkInterfaceClaim.kind,
+    metadata: { ...metadata('web-0-eth0', 'c'), ...more },
+    spec: {
+      network: { name: 'default' },
+      interfaceName: 'eth0',
+      attachmentMode: 'Netns',
+      ipFamilies: ['IPv6'],
+      reclaimPolicy: 'Delete',
+    },
+    status: {
+      networkInterfaceRef: { name: 'web-0-eth0' },
+      addresses: [
+        { family: 'IPv4', address: '10.0.0.7/32' },
+        { family: 'IPv6', address: 'fd20:1000::5:0:0/96', primary: true },
+      ],
+      externalAddresses: [{ family: 'IPv4', address: '198.51.100.7', class: 'public-unicast-ipv4' }],
+      conditions,
+    },
+  };
+}
+
+function networkInterface(uid = 'c'): Stored<NetworkInterface> {
+  return {
+    apiVersion: apiVersionOf(NetworkInterface),
+    kind: NetworkInterface.kind,
+    metadata: metadata('web-0-eth0', 'nic'),
+    spec: {
+      network: { name: 'default' },
+      claimRef: { name: 'web-0-eth0', uid },
+      interfaceName: 'eth0',
+      attachmentMode: 'Netns',
+      reclaimPolicy: 'Delete',
+    },
+  } as Stored<NetworkInterface>;
+}
+
+const both = ['Network', 'Quota'];
+const granted = { granted: true, reason: 'QuotaAvailable', message: 'granted' } as const;
+const exceeded = { granted: false, reason: 'QuotaExceeded', message: 'exceeded' } as const;
+
+function decided(more: Partial<Snapshot> = {}) {
+  return decide({
+    instance: instance(both),
+    claim: claim(bound),
+    networkInterface: networkInterface(),
+    quota: granted,
+    dataPlane: 'none',
+    networking: true,
+    now,
+    ...more,
+  });
+}
+
+const readyOf = (plan: ReturnType<typeof decide>) => {
+  const ready = findCondition(plan.status?.conditions, 'Ready');
+  return ready && [ready.status, ready.reason];
+};
+
+describe('the network gate', () => {
+  const states = ['True', 'False', 'Unknown'] as const;
+  it.each(['none', 'fabric'] as const)('opens on bound, allocated and prepared alone: data plane %s', (dataPlane) => {
+    for (const isBound of states) {
+      for (const isAllocated of states) {
+        for (const isPrepared of states) {
+          for (const isProgrammed of states) {
+            const conditions = [
+              says('Bound', isBound),
+              says('Allocated', isAllocated),
+              says('Prepared', isPrepared),
+              says('Programmed', isProgrammed),
+            ];
+            const opens =
+              isBound === 'True' && isAllocated === 'True' && (dataPlane === 'none' || isPrepared === 'True');
+            expect(decided({ claim: claim(conditions), dataPlane }).gates).toEqual(opens ? [] : undefined);
+          }
+        }
+      }
+    }
+  });
+
+  it('believes no claim that is going, has no interface, or whose interface another claim holds', () => {
+    expect(decided({ claim: claim(bound, { deletionTimestamp: created }) }).gates).toBeUndefined();
+    expect(decided({ claim: undefined }).gates).toBeUndefined();
+    expect(decided({ networkInterface: undefined }).gates).toBeUndefined();
+    expect(decided({ networkInterface: networkInterface('earlier') }).gates).toBeUndefined();
+  });
+
+  it('opens for a replacement whose bound claim is refused something afterwards', () => {
+    const conditions = [...bound, says('Ready', 'False', 'NetworkNotAvailableInLocation')];
+    expect(decided({ claim: claim(conditions) }).gates).toEqual([]);
+  });
+
+  it('opens where networking is no longer integrated', () => {
+    const off = { networking: false, claim: undefined, networkInterface: undefined };
+    expect(decided(off)).toMatchObject({ gates: [] });
+    expect(decided(off).status?.networkInterfaces).toBeUndefined();
+  });
+
+  it('opens together with the others, and never instead of one that somebody else opens', () => {
+    expect(decided({ quota: exceeded }).gates).toBeUndefined();
+    expect(decided({ instance: instance([...both, 'ReferencedData']) }).gates).toBeUndefined();
+    expect(decided({ instance: instance([]) }).gates).toBeUndefined();
+  });
+});
+
+describe('what is said', () => {
+  it('is the addresses at once, and readiness only when there is something to tell', () => {
+    const plan = decided();
+    expect(plan.status?.networkInterfaces).toEqual([
+      {
+        name: 'eth0',
+        networkInterfaceRef: { name: 'web-0-eth0' },
+        addresses: claim(bound).status?.addresses,
+        externalAddresses: claim(bound).status?.externalAddresses,
+        assignments: { networkIP: 'fd20:1000::5:0:0', externalIP: '198.51.100.7' },
+        conditions: [{ ...says('Allocated', 'True'), observedGeneration: 0 }],
+      },
+    ]);
+    expect(readyOf(plan)).toEqual(['Unknown', 'Pending']);
+    expect(plan.status?.controller).toEqual({ observedTemplateHash: 'h' });
+  });
+
+  it('of one that waits is nothing for a while, then what it waits for', () => {
+    const waiting = { claim: claim([]), networkInterface: undefined };
+    const noReference = { ...waiting.claim, status: {} };
+    const fresh = decided({ ...waiting, claim: noReference });
+    expect([fresh.status, fresh.lookAgainAfterMilliseconds]).toEqual([undefined, patienceMilliseconds - 1000]);
+    const told = decided({ ...waiting, claim: noReference, now: late });
+    expect(readyOf(told)).toEqual(['False', 'SchedulingGatesPresent']);
+    expect(findCondition(told.status?.conditions, 'Ready')?.message).toContain('gate Network');
+  });
+
+  it.each(['Bound', 'Allocated', 'Ready'])('is a refusal of the network at once, in its own words: %s', (type) => {
+    const refused = says(type, 'False', 'AddressPoolExhausted');
+    const plan = decided({ claim: claim([refused]), networkInterface: undefined });
+    expect(findCondition(plan.status?.conditions, 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'AddressPoolExhausted',
+      message: refused.message,
+      observedGeneration: 1,
+    });
+  });
+
+  it('is no refusal of the past: what is under way again is said at once', () => {
+    const before = instance(both, [says('Ready', 'False', 'AddressPoolExhausted')]);
+    expect(readyOf(decided({ instance: before, claim: undefined }))).toEqual(['False', 'SchedulingGatesPresent']);
+  });
+
+  it('is quota that was not granted, and it is asked for again', () => {
+    const plan = decided({ quota: exceeded });
+    expect(readyOf(plan)).toEqual(['False', 'QuotaExceeded']);
+    expect(findCondition(plan.status?.conditions, 'QuotaGranted')).toMatchObject({
+      status: 'False',
+      message: 'exceeded',
+    });
+    expect(plan.lookAgainAfterMilliseconds).toBe(10_000);
+  });
+
+  it('follows the provider once no gate is left', () => {
+    const running = (conditions: Condition[]) =>
+      readyOf(decided({ instance: instance([], [says('Ready', 'Unknown'), ...conditions]), now: late }));
+    expect(running([])).toEqual(['False', 'Provisioning']);
+    expect(running([says('Programmed', 'False', 'ImageUnavailable')])).toEqual(['False', 'ImageUnavailable']);
+    expect(running([says('Available', 'False', 'Stopped')])).toEqual(['False', 'Stopped']);
+    expect(running([says('Programmed', 'True'), says('Available', 'True')])).toEqual(['True', 'Available']);
+  });
+
+  it('keeps the addresses of a claim that is going while its instance runs', () => {
+    const plan = decided({ instance: instance([]), claim: claim(bound, { deletionTimestamp: created }) });
+    expect(plan.status?.networkInterfaces?.[0]?.assignments?.networkIP).toBe('fd20:1000::5:0:0');
+  });
+
+  it('prints what it cannot read as it is', () => {
+    const odd = claim(bound);
+    odd.status!.addresses = [{ family: 'IPv6', address: 'not an address', primary: true }];
+    expect(decided({ claim: odd }).status?.networkInterfaces?.[0]?.assignments?.networkIP).toBe('not an address');
+  });
+
+  it('settles: saying it again changes nothing', () => {
+    const ready = instance([], [says('Ready', 'True'), says('QuotaGranted', 'True'), says('Available', 'True')]);
+    const first = decided({ instance: ready });
+    const second = decided({
+      instance: {
+        ...ready,
+        status: { ...first.status, conditions: [...(first.status?.conditions ?? []), says('Available', 'True')] },
+      },
+      now: late,
+    });
+    expect(second.status?.conditions?.filter(({ type }) => type !== 'Available')).toEqual(first.status?.conditions);
+    expect(second.status?.networkInterfaces).toEqual(first.status?.networkInterfaces);
+  });
+});
