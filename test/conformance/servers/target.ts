@@ -1,0 +1,13 @@
+/** A server under comparison. */
+export interface Target {
+  readonly name: 'kubernetes' | 'berth';
+  readonly port: number;
+  /** PEM of who signed its certificate. */
+  readonly ca: string;
+  stop(): Promise<void>;
+}
+
+/** Bearer tokens both servers know, by user. `admin` is of system:masters, `alice` has no rights of her own. */
+export const tokens = { admin: 'admin-token', alice: 'alice-token' } as const;
+
+export type User = keyof typeof tokens | 'wrong' | 'nobody';
