@@ -93,6 +93,7 @@ export const instances: Benchmark = {
     try {
       const project = createClient({ transport, basePath: '', clock: systemClock, userAgent: 'berth-bench' });
       const before = await writes(platform.kubeconfig);
+      const cpuBefore = platform.cpuSeconds();
       const seen: Seen = { appeared: new Map(), addressed: new Map() };
       const since = systemClock.monotonic();
       const watching = watchAddresses(project, count, since, seen);
@@ -106,18 +107,21 @@ export const instances: Benchmark = {
       await watching;
       const seconds = Math.max(...seen.addressed.values()) / 1000;
       const each = [...seen.addressed].map(([name, at]) => at - (seen.appeared.get(name) ?? at));
+      const cpu = platform.cpuSeconds() - cpuBefore;
       const total = (await writes(platform.kubeconfig)) - before;
       const figures: Figure[] = [
         { name: 'all-addressed', value: seconds, unit: 's', count },
         { name: 'instance-to-address', value: percentile(each, 0.5), unit: 'ms', count, percentile: 50 },
         { name: 'instance-to-address', value: percentile(each, 0.99), unit: 'ms', count, percentile: 99 },
         { name: 'api-writes', value: total / seconds, unit: '1/s', count },
+        { name: 'writes-per-instance', value: total / count, unit: '', count },
+        { name: 'cpu', value: cpu, unit: 's', count },
         { name: 'rss', value: platform.peakMebibytes(), unit: 'MiB', count },
       ];
       return figures;
     } finally {
       await transport.close();
-      await platform.kill();
+      await platform.interrupt();
       await rm(folder, { recursive: true, force: true });
     }
   },

@@ -16,6 +16,8 @@ export interface PlatformProcess {
   errors(): string;
   /** Peak resident memory in MiB, as the kernel counted it. */
   peakMebibytes(): number;
+  /** Processor time it has used, all threads, in seconds. */
+  cpuSeconds(): number;
   /** SIGINT, as Ctrl-C does. Resolves with the exit code. */
   interrupt(): Promise<number>;
   /** SIGKILL: what a crash leaves behind. */
@@ -93,6 +95,13 @@ export async function startProcess({ folder, args = [], env = {} }: StartOptions
       const file = `/proc/${child.pid}/status`;
       const peak = existsSync(file) ? /VmHWM:\s+(\d+) kB/.exec(readFileSync(file, 'utf8'))?.[1] : undefined;
       return peak === undefined ? Number.NaN : Number(peak) / 1024;
+    },
+    cpuSeconds() {
+      const file = `/proc/${child.pid}/stat`;
+      if (!existsSync(file)) return Number.NaN;
+      // Fields 14 and 15 (utime, stime), in ticks of 1/100 s; the name in parentheses may hold spaces.
+      const fields = readFileSync(file, 'utf8').replace(/^.*\) /s, '').split(' ');
+      return (Number(fields[11]) + Number(fields[12])) / 100;
     },
     async interrupt() {
       child.kill('SIGINT');
