@@ -1,10 +1,14 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ApiError } from '../meta/index.ts';
+import type { Figures } from './figures.ts';
 import type { WriteRequest } from './procedures.ts';
-import type { PoolFigure } from './sweep.ts';
+
+function shareHelp(of: string): string {
+  return `Reserved, held and resting share of ${of}, 0 to 1.`;
+}
 
 /** IPAM's metrics. Every series is bounded: verbs, cause types, and the pools people wrote. */
-export function createMetrics(registry: Registry) {
+export function createMetrics(registry: Registry, figures: () => Promise<Figures>) {
   const registers = [registry];
   const attempts = new Counter({
     name: 'berth_ipam_attempts_total',
@@ -25,18 +29,26 @@ export function createMetrics(registry: Registry) {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     registers,
   });
-  const utilization = new Gauge({
-    name: 'berth_ipam_pool_utilization_ratio',
-    help: 'Reserved, held and resting share of an authored pool, 0 to 1.',
-    labelNames: ['plane', 'pool'],
-    registers,
-  });
-  const fullest = new Gauge({
-    name: 'berth_ipam_class_utilization_ratio',
-    help: 'Share in use of the pool of a class that changed last, 0 to 1.',
-    labelNames: ['plane', 'class'],
-    registers,
-  });
+  // The gauges are read together, and only when somebody asks.
+  let reading: Promise<void> | undefined;
+  const collect = () => {
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Gauge({ name, help, labelNames, registers, collect });
+  const utilization = gauge('berth_ipam_pool_utilization_ratio', shareHelp('a pool somebody wrote'), ['plane', 'pool']);
+  const ofClass = gauge('berth_ipam_class_utilization_ratio', shareHelp('the pools of a class'), ['plane', 'class']);
+  const resting = gauge('berth_ipam_resting_blocks', 'Released blocks that nobody may have yet.', ['plane']);
+  const read = async () => {
+    const now = await figures();
+    for (const each of [utilization, ofClass, resting]) each.reset();
+    for (const { share, ...of } of now.pools) utilization.set(of, share);
+    for (const { share, ...of } of now.classes) ofClass.set(of, share);
+    for (const { blocks, ...of } of now.resting) resting.set(of, blocks);
+  };
   return {
     wrote({ plural, verb }: WriteRequest, refused: ApiError | undefined, milliseconds: number): void {
       attempts.inc({ resource: plural, verb });
@@ -44,12 +56,6 @@ export function createMetrics(registry: Registry) {
       if (refused === undefined) return;
       const cause = refused.status.details?.causes?.[0]?.reason ?? refused.reason;
       failures.inc({ resource: plural, verb, cause });
-    },
-    pools(figures: readonly PoolFigure[]): void {
-      for (const { plane, pool, class: className, authored, utilization: share } of figures) {
-        if (authored) utilization.set({ plane, pool }, share);
-        else fullest.set({ plane, class: className }, share);
-      }
     },
   };
 }

@@ -60,7 +60,7 @@ export function poolOf(row: Row): PoolRecord {
 const nothingFixed: FixedRanges = { reserved: [], excluded: [] };
 
 /** A list: what is reserved, and nothing is excluded. */
-function fixedOf(text: string): FixedRanges {
+export function fixedOf(text: string): FixedRanges {
   if (text === '[]') return nothingFixed;
   const parsed = JSON.parse(text) as string[] | FixedRanges;
   return Array.isArray(parsed) ? { reserved: parsed, excluded: [] } : parsed;

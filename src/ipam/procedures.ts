@@ -2,10 +2,11 @@ import type { Procedure, ProcedureTransaction } from '../apiserver/index.ts';
 import { ApiError, formatTime, isTerminating, type KubeObject, type Status } from '../meta/index.ts';
 import { createClaim, deleteAllocation, deleteClaim, indexIdentity } from './claims.ts';
 import { createClass, deleteClass, writeClass } from './classes.ts';
+import { figures } from './figures.ts';
 import type { IPAllocation, IPClaim, IPClass, IPPool, Plural } from './objects.ts';
 import { createPool, deletePool, updatePool } from './pools.ts';
 import { conflict, forbidden, invalid, modified, notFound } from './refusals.ts';
-import { flushPlane, nextDue, type PoolFigure, planesDue, planesStale, sweepPlane } from './sweep.ts';
+import { flushPlane, nextDue, planesDue, planesStale, sweepPlane } from './sweep.ts';
 import { allocationDeleteCauses } from './validation.ts';
 import { type Operation, rows, run, type Step, Work } from './work.ts';
 
@@ -31,7 +32,6 @@ export type WriteRequest = Request & { plural: Plural } & (
 export type DryRunStatus = Status & { dryRun: KubeObject };
 
 export interface UpkeepAnswer {
-  figures: PoolFigure[];
   /** Milliseconds since the Unix epoch of the next block that becomes due. */
   next: number | undefined;
   /** More is waiting already: call again. */
@@ -147,7 +147,6 @@ function* remove(work: Work, plural: Plural, current: KubeObject): Step<KubeObje
 
 /** Frees what has rested, lets leases run out, and brings the status of every changed pool up to date. */
 function upkeep(tx: ProcedureTransaction, request: { defaultRestSeconds: number }): UpkeepAnswer {
-  const figures: PoolFigure[] = [];
   const due = drive(tx, planesDue(tx.now));
   let more = false;
   for (const plane of new Set([...due, ...drive(tx, planesStale())])) {
@@ -156,12 +155,10 @@ function upkeep(tx: ProcedureTransaction, request: { defaultRestSeconds: number 
       if (due.includes(plane)) yield* sweepPlane(work);
       return yield* flushPlane(work);
     };
-    const flushed = perform(tx, work, step());
-    figures.push(...flushed.figures);
-    more ||= flushed.more;
+    more = perform(tx, work, step()) || more;
   }
   const next = drive(tx, nextDue());
-  return { figures, next, more: more || (next !== undefined && next <= tx.now) };
+  return { next, more: more || (next !== undefined && next <= tx.now) };
 }
 
 /** Forgets a project's address space. Its objects go with its plane (`Storage.dropPlane`). */
@@ -197,6 +194,7 @@ function claimsOf(
 export const procedures: Record<string, Procedure> = {
   'ipam.write': (tx, argument) => write(tx, argument as WriteRequest),
   'ipam.upkeep': (tx, argument) => upkeep(tx, argument as { defaultRestSeconds: number }),
+  'ipam.figures': (tx) => drive(tx, figures()),
   'ipam.drop': (tx, argument) => drop(tx, argument as { plane: string }),
   'ipam.claimsOf': (tx, argument) =>
     claimsOf(tx, argument as { plane: string; cellUid: string; namespace: string; name: string }),

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { IPPool } from './objects.ts';
-import { refusalOf, TestIpam } from './testing.ts';
+import { refusalOf, scopeOf, TestIpam } from './testing.ts';
 
 const apiVersion = 'ipam.miloapis.com/v1alpha1';
 
@@ -67,6 +67,28 @@ test('metrics count attempts and failures by cause, and show how full a pool is'
   expect(text).toContain('berth_ipam_failures_total{resource="ipclaims",verb="create",cause="Exhausted"} 1');
   expect(text).toContain('berth_ipam_failures_total{resource="ipclaims",verb="create",cause="ClassNotFound"} 1');
   expect(text).toContain('berth_ipam_pool_utilization_ratio{plane="project/alpha",pool="tiny-pool"} 1');
+  expect(text).toContain('berth_ipam_class_utilization_ratio{plane="project/alpha",class="tiny"} 1');
+  expect(text).not.toContain('berth_ipam_resting_blocks{');
   expect(text).toContain('berth_ipam_write_seconds_count{resource="ipclaims",verb="create"} 3');
   await ipam.ipam.stop();
+});
+
+test('gauges are right after a restart, for classes that provision, for what rests, and forget what is gone', async () => {
+  const registry = new Registry();
+  const ipam = new TestIpam(60, registry);
+  await ipam.seed('alpha');
+  await ipam.claim('alpha', 'a', { ipFamily: 'IPv4', scope: scopeOf('net') });
+  await ipam.claim('alpha', 'b', { className: 'public-unicast-ipv4' });
+  await ipam.release('alpha', 'a');
+  const text = await registry.metrics();
+  // The /20 carved from the /12, and in it two units at each end and the one that rests.
+  const share = (4096 + 5) / (2 ** 20 + 4096);
+  expect(text).toContain(`berth_ipam_class_utilization_ratio{plane="project/alpha",class="subnet-ipv4"} ${share}`);
+  expect(text).toContain(
+    'berth_ipam_class_utilization_ratio{plane="project/alpha",class="public-unicast-ipv4"} 0.00390625',
+  );
+  expect(text).toContain('berth_ipam_resting_blocks{plane="project/alpha"} 1');
+  expect(text).toContain('berth_ipam_pool_utilization_ratio{plane="project/alpha",pool="private-ipv4"} 0.003906');
+  await ipam.ipam.dropProject('project/alpha');
+  expect(await registry.metrics()).not.toContain('project/alpha');
 });

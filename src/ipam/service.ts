@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import type { ResourceBacking, Storage } from '../apiserver/index.ts';
 import type { Clock, Timer } from '../kube/index.ts';
 import { backingOf } from './backing.ts';
+import type { Figures } from './figures.ts';
 import { createMetrics } from './metrics.ts';
 import { kindOf, type Plural } from './objects.ts';
 import type { UpkeepAnswer, WriteRequest } from './procedures.ts';
@@ -46,7 +47,8 @@ const sweepMilliseconds = 250;
 
 export function createIpam(options: IpamOptions): Ipam {
   const { storage, clock, log, defaultRestSeconds } = options;
-  const metrics = options.metrics === undefined ? undefined : createMetrics(options.metrics);
+  const figures = async () => (await storage.call<Figures>('ipam.figures', undefined)).result;
+  const metrics = options.metrics === undefined ? undefined : createMetrics(options.metrics, figures);
   let running = false;
   let timer: { at: number; timer: Timer } | undefined;
   let busy: Promise<void> | undefined;
@@ -69,7 +71,6 @@ export function createIpam(options: IpamOptions): Ipam {
   const upkeep = async () => {
     try {
       const { result } = await storage.call<UpkeepAnswer>('ipam.upkeep', { defaultRestSeconds });
-      metrics?.pools(result.figures);
       if (result.more) within(0);
       else if (result.next !== undefined) within(Math.max(sweepMilliseconds, result.next - clock.now()));
     } catch (error) {

@@ -67,22 +67,12 @@ export function* planesDue(now: number): Step<string[]> {
   return [...new Set(due.map((row) => row.plane as string))];
 }
 
-/** What the flush says about a pool, for gauges. */
-export interface PoolFigure {
-  plane: string;
-  pool: string;
-  class: string;
-  authored: boolean;
-  utilization: number;
-}
-
-/** Brings the status of pools (and counts of classes) whose space has changed up to date, at most a batch. */
-export function* flushPlane(work: Work): Step<{ figures: PoolFigure[]; more: boolean }> {
+/** Brings the status of pools (and counts of classes) whose space has changed up to date, at most a batch. Answers whether there is more. */
+export function* flushPlane(work: Work): Step<boolean> {
   const stale = yield* rows(
     `SELECT id, pool FROM ipam_space WHERE stale = 1 AND plane = ? ORDER BY id LIMIT ${batch}`,
     work.plane,
   );
-  const figures: PoolFigure[] = [];
   for (const pool of new Set(stale.map((row) => Number(row.pool)))) {
     yield* run('UPDATE ipam_space SET stale = 0 WHERE pool = ? AND stale = 1 AND plane = ?', pool, work.plane);
     if (pool === 0) continue;
@@ -93,13 +83,6 @@ export function* flushPlane(work: Work): Step<{ figures: PoolFigure[]; more: boo
     const status = { ...shown, ...statusOf(record, yield* spacesOf(pool)) };
     const same = status.capacity?.allocated === shown.capacity?.allocated && status.largestFreePrefixLength === before;
     if (!same) work.put('ippools', { ...object, status });
-    figures.push({
-      plane: work.plane,
-      pool: record.name,
-      class: record.class ?? '',
-      authored: record.class === undefined,
-      utilization: status.utilizationPercent! / 100,
-    });
   }
   for (const row of yield* rows('SELECT name FROM ipam_class WHERE stale = 1 AND plane = ? LIMIT 64', work.plane)) {
     const name = row.name as string;
@@ -110,7 +93,7 @@ export function* flushPlane(work: Work): Step<{ figures: PoolFigure[]; more: boo
       work.put('ipclasses', { ...object, status: { ...object.status, provisionedPools: Number(count!.n) } });
     }
   }
-  return { figures, more: stale.length === batch };
+  return stale.length === batch;
 }
 
 /** Planes with something to flush. */
