@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   computeFinalizers,
   Instance,
@@ -11,6 +11,8 @@ import {
 } from '../api/index.ts';
 import { findCondition, isConditionTrue, Namespace } from '../meta/index.ts';
 import { type Harness, location, refs, startHarness, workload } from './testing.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 let harness: Harness;
 afterEach(() => harness.close());
@@ -297,7 +299,7 @@ describe('planes', () => {
       return now !== undefined && now.metadata.uid !== before?.metadata.uid;
     }, 'the namespace is another');
     await ready(1);
-  }, 20_000);
+  });
 });
 
 describe('NetworkingIntegration off', () => {

@@ -87,7 +87,12 @@ export function deploymentController(deps: DeploymentDeps): Controller {
       const deployment = plane?.informer(WorkloadDeployment).get(request.namespace, request.name);
       if (plane === undefined || deployment === undefined) return undefined;
       const plan = decide(await observe(plane, deployment, deps));
-      const current = await act(plan.steps, plane, deployment);
+      let held = deployment;
+      // The network is brought here for whoever says that it serves this location: that is not kept waiting.
+      if (plan.status.location?.name !== deployment.status?.location?.name) {
+        held = await mergeStatus(plane.client, WorkloadDeployment, deployment, plan.status);
+      }
+      const current = await act(plan.steps, plane, held);
       if (current !== undefined) await mergeStatus(plane.client, WorkloadDeployment, current, plan.status);
       return undefined;
     },

@@ -189,6 +189,14 @@ describe('what is said', () => {
     });
   });
 
+  it('is no refusal while the network is being brought to the location, unless that takes long', () => {
+    const refused = claim([]);
+    refused.status = { conditions: [says('Bound', 'False', 'NetworkNotAvailableInLocation')] };
+    const early = { claim: refused, networkInterface: undefined };
+    expect(decided(early).status).toBeUndefined();
+    expect(readyOf(decided({ ...early, now: late }))).toEqual(['False', 'NetworkNotAvailableInLocation']);
+  });
+
   it('is no refusal of the past: what is under way again is said at once', () => {
     const before = instance(both, [says('Ready', 'False', 'AddressPoolExhausted')]);
     expect(readyOf(decided({ instance: before, claim: undefined }))).toEqual(['False', 'SchedulingGatesPresent']);

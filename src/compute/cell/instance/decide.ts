@@ -97,7 +97,13 @@ export function decide(snapshot: Snapshot): Plan {
 }
 
 /** Reasons of `Ready` while everything goes as it should. */
-const underWay: ReadonlySet<string> = new Set(['Pending', 'SchedulingGatesPresent', 'Provisioning']);
+const underWay: ReadonlySet<string> = new Set([
+  'Pending',
+  'SchedulingGatesPresent',
+  'Provisioning',
+  // The first deployment in a location brings the network there: until it has, its claims are told that it is not.
+  'NetworkNotAvailableInLocation',
+]);
 
 function opens(gate: string, { claim, networkInterface, quota, dataPlane, networking }: Snapshot): boolean {
   if (gate === schedulingGates.quota) return quota.granted;
