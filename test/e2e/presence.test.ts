@@ -133,10 +133,16 @@ describe('presence in a location', () => {
     await running().session.until('the late one is refused', async () => {
       const workload = await tenant.project.get(Workload, inDefault('late'));
       const said = findCondition(workload?.status?.conditions, 'Available');
-      const words = `${said?.reason}: ${said?.message}`;
-      return /NetworkNotFound|NetworkContextTerminating|Terminating|NetworkProvisioning/.test(words)
-        ? true
-        : `it says ${words}`;
+      if (said?.reason !== 'NetworkNotFound') return `it says ${said?.reason}: ${said?.message}`;
+      expect(said.message).toContain('Network default does not exist in namespace default: it is being deleted');
+      return true;
+    });
+    await running().session.until('the network says what it waits for', async () => {
+      const network = await tenant.project.get(Network, inDefault('default'));
+      const said = findCondition(network?.status?.conditions, 'Ready');
+      if (said?.reason !== 'Terminating') return `it says ${said?.reason}: ${said?.message}`;
+      expect(said.message).toContain(`Network default is being deleted and waits for NetworkContext ${contextName}`);
+      return true;
     });
     await longerThanQuiet();
     const late = await instancesOf(tenant.project, 'late');

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import {
   Instance,
@@ -21,7 +21,8 @@ import type { Client } from '../../src/kube/index.ts';
 import { CustomResourceDefinition, isConditionTrue, Namespace, type ResourceType } from '../../src/meta/index.ts';
 import { berth } from '../harness/process.ts';
 import { networkObject, workloadObject } from './support/objects.ts';
-import { start, useFolder, writeConfig } from './support/platform.ts';
+import { type Running, start, useFolder, writeConfig } from './support/platform.ts';
+import { Tenant } from './support/tenant.ts';
 
 const folder = useFolder();
 
@@ -37,19 +38,21 @@ async function uids(client: Client, type: typeof IPClass | typeof IPPool | typeo
   return items.map(({ metadata }) => `${metadata.name} ${metadata.uid}`).sort();
 }
 
+let first: Running;
+beforeAll(async () => {
+  first = await start(join(folder.path, 'first'));
+});
+
 test('starting says what is done, where the API listens, the kubeconfig, and what to type next, in that order', async () => {
   const data = join(folder.path, 'first');
-  const running = await start(data);
-  const printed = running.process.output();
-  expect(await running.interrupt()).toBe(0);
-
+  const printed = first.process.output();
   const inOrder = [
     'Berth is starting',
     `storage      ${data}/berth.db`,
     'planes       root, hub, cell-us-central-1, cell-eu-west-1',
     'controllers  ',
     'projects     alpha, beta',
-    `API          ${running.process.url}`,
+    `API          ${first.process.url}`,
     `kubeconfig   ${data}/kubeconfig`,
     'contexts     root, hub, cell-eu-west-1, cell-us-central-1, project-alpha, project-beta',
     'Next, in another terminal:',
@@ -64,8 +67,6 @@ test('starting says what is done, where the API listens, the kubeconfig, and wha
     expect(found, `"${text}" in its place in:\n${printed}`).toBeGreaterThanOrEqual(from);
     from = found + text.length;
   }
-  expect(running.process.output()).toContain(`Stopping …\nStopped. Everything is kept in ${data}.`);
-  expect(running.process.errors()).toBe('');
 });
 
 test('the kubeconfig is for its owner only, and has a context for every plane', async () => {
@@ -93,6 +94,71 @@ test('the kubeconfig is for its owner only, and has a context for every plane', 
   const tokens = ['root', 'project-alpha', 'project-beta'].map(tokenOf);
   expect(new Set(tokens).size).toBe(3);
   expect(tokens.every((token) => token.length >= 20)).toBe(true);
+});
+
+test('each project starts with the classes and root pools of its own', async () => {
+  for (const [id, ranges] of [
+    ['alpha', ['10.128.0.0/12', '198.51.100.0/24', 'fd20:1000::/36']],
+    ['beta', ['10.144.0.0/12', '203.0.113.0/24', 'fd20:2000::/36']],
+  ] as const) {
+    const client = first.project(id);
+    const pools = (await client.list(IPPool)).items;
+    expect(pools.map((pool) => pool.spec?.cidr).sort()).toEqual(ranges);
+    for (const { status } of pools) expect(status?.phase).toBe('Ready');
+    const offered = Object.fromEntries(pools.map(({ spec }) => [spec?.classNames?.join(), spec?.cidr]));
+    expect(offered).toEqual({
+      'network-ipv6': ranges[2],
+      'subnet-ipv4': ranges[0],
+      'public-unicast-ipv4': ranges[1],
+    });
+
+    const classes = Object.fromEntries(
+      (await client.list(IPClass)).items.map(({ metadata, spec }) => [
+        metadata.name,
+        {
+          family: spec?.ipFamily,
+          length: spec?.defaultPrefixLength,
+          per: spec?.poolPer ?? [],
+          parent: spec?.parentClassName,
+          reserved: [spec?.reservations?.leading ?? 0, spec?.reservations?.trailing ?? 0],
+          unit: spec?.reservations?.unitPrefixLength,
+          isDefault: metadata.annotations?.['ipam.miloapis.com/is-default-class'] === 'true',
+        },
+      ]),
+    );
+    const none = { per: [], parent: undefined, reserved: [0, 0], unit: undefined, isDefault: false };
+    expect(classes).toEqual({
+      'network-ipv6': { ...none, family: 'IPv6', length: 48, per: ['network'] },
+      'subnet-ipv6': {
+        ...none,
+        family: 'IPv6',
+        length: 64,
+        per: ['network', 'location'],
+        parent: 'network-ipv6',
+        reserved: [1, 0],
+        unit: 96,
+      },
+      'endpoint-ipv6': { ...none, family: 'IPv6', length: 96, parent: 'subnet-ipv6', isDefault: true },
+      'subnet-ipv4': {
+        ...none,
+        family: 'IPv4',
+        length: 20,
+        per: ['network', 'location'],
+        reserved: [2, 2],
+        unit: 32,
+      },
+      'endpoint-ipv4': { ...none, family: 'IPv4', length: 32, parent: 'subnet-ipv4', isDefault: true },
+      'public-unicast-ipv4': { ...none, family: 'IPv4', length: 32 },
+    });
+  }
+  const namespaces = (await first.project().list(Namespace)).items.map((each) => each.metadata.name);
+  expect(namespaces).toContain('default');
+});
+
+test('Ctrl-C stops it with exit code 0, and nothing was complained of', async () => {
+  expect(await first.interrupt()).toBe(0);
+  expect(first.process.output()).toContain(`Stopping …\nStopped. Everything is kept in ${join(folder.path, 'first')}.`);
+  expect(first.process.errors()).toBe('');
 });
 
 test('starting again goes on with everything, adds what is asked for, and removes nothing', async () => {
@@ -138,70 +204,6 @@ test('starting again goes on with everything, adds what is asked for, and remove
     });
   } finally {
     expect(await second.interrupt()).toBe(0);
-  }
-});
-
-test('each project starts with the classes and root pools of its own', async () => {
-  const running = await start(join(folder.path, 'first'));
-  try {
-    for (const [id, ranges] of [
-      ['alpha', ['10.128.0.0/12', '198.51.100.0/24', 'fd20:1000::/36']],
-      ['beta', ['10.144.0.0/12', '203.0.113.0/24', 'fd20:2000::/36']],
-    ] as const) {
-      const client = running.project(id);
-      const pools = (await client.list(IPPool)).items;
-      expect(pools.map((pool) => pool.spec?.cidr).sort()).toEqual(ranges);
-      for (const { status } of pools) expect(status?.phase).toBe('Ready');
-      const offered = Object.fromEntries(pools.map(({ spec }) => [spec?.classNames?.join(), spec?.cidr]));
-      expect(offered).toEqual({
-        'network-ipv6': ranges[2],
-        'subnet-ipv4': ranges[0],
-        'public-unicast-ipv4': ranges[1],
-      });
-
-      const classes = Object.fromEntries(
-        (await client.list(IPClass)).items.map(({ metadata, spec }) => [
-          metadata.name,
-          {
-            family: spec?.ipFamily,
-            length: spec?.defaultPrefixLength,
-            per: spec?.poolPer ?? [],
-            parent: spec?.parentClassName,
-            reserved: [spec?.reservations?.leading ?? 0, spec?.reservations?.trailing ?? 0],
-            unit: spec?.reservations?.unitPrefixLength,
-            isDefault: metadata.annotations?.['ipam.miloapis.com/is-default-class'] === 'true',
-          },
-        ]),
-      );
-      const none = { per: [], parent: undefined, reserved: [0, 0], unit: undefined, isDefault: false };
-      expect(classes).toEqual({
-        'network-ipv6': { ...none, family: 'IPv6', length: 48, per: ['network'] },
-        'subnet-ipv6': {
-          ...none,
-          family: 'IPv6',
-          length: 64,
-          per: ['network', 'location'],
-          parent: 'network-ipv6',
-          reserved: [1, 0],
-          unit: 96,
-        },
-        'endpoint-ipv6': { ...none, family: 'IPv6', length: 96, parent: 'subnet-ipv6', isDefault: true },
-        'subnet-ipv4': {
-          ...none,
-          family: 'IPv4',
-          length: 20,
-          per: ['network', 'location'],
-          reserved: [2, 2],
-          unit: 32,
-        },
-        'endpoint-ipv4': { ...none, family: 'IPv4', length: 32, parent: 'subnet-ipv4', isDefault: true },
-        'public-unicast-ipv4': { ...none, family: 'IPv4', length: 32 },
-      });
-    }
-    const namespaces = (await running.project().list(Namespace)).items.map((each) => each.metadata.name);
-    expect(namespaces).toContain('default');
-  } finally {
-    await running.interrupt();
   }
 });
 
@@ -251,6 +253,29 @@ test('in memory, nothing is kept: not the folder, not the kubeconfig, not what w
   const { items } = await second.project().list(Network);
   expect(items).toEqual([]);
   expect(await second.interrupt()).toBe(0);
+});
+
+test('killed in the midst of its work, it goes on where it was: the same instances, the same addresses', async () => {
+  const data = join(folder.path, 'killed');
+  const first = await start(data);
+  const shape = { name: 'web', replicas: 3, classes: ['public-unicast-ipv4'] };
+  const before = await new Tenant(first).run(shape, networkObject('default'));
+  await new Tenant(first).scale('web', 20);
+  await first.process.kill();
+  await first.session.close();
+
+  const second = await start(data);
+  try {
+    const tenant = new Tenant(second);
+    const after = await tenant.ready('web', 20);
+    for (const [name, addresses] of Object.entries(before.addresses)) expect(after.addresses[name]).toEqual(addresses);
+    expect(after.instances).toMatchObject(before.instances);
+    expect(after.interfaces).toMatchObject(before.interfaces);
+    expect(after.allocations).toMatchObject(before.allocations);
+    expect(Object.keys(after.allocations)).toHaveLength(60);
+  } finally {
+    expect(await second.interrupt()).toBe(0);
+  }
 });
 
 test('without networking integration instances run, and no networking object is made', async () => {

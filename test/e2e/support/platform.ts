@@ -12,13 +12,19 @@ export const examples = new URL('../../../examples/', import.meta.url).pathname;
 
 export const locations = ['us-central-1', 'eu-west-1'] as const;
 
-/** A temporary folder of the file's tests, gone after them. */
+/** Platforms that tests of this file started. */
+const started: PlatformProcess[] = [];
+
+/** A temporary folder of the file's tests, gone after them, and with it whatever a failed test left running. */
 export function useFolder(): { path: string } {
   const folder = { path: '' };
   beforeAll(async () => {
     folder.path = await mkdtemp(join(tmpdir(), 'berth-e2e-'));
   });
-  afterAll(() => rm(folder.path, { recursive: true, force: true }));
+  afterAll(async () => {
+    await Promise.all(started.splice(0).map((process) => process.kill()));
+    await rm(folder.path, { recursive: true, force: true });
+  });
   return folder;
 }
 
@@ -62,9 +68,10 @@ export class Running {
   }
 }
 
-/** Starts a platform; whatever becomes of the test, `running` is stopped after it by whoever called. */
 export async function start(folder: string, ...args: string[]): Promise<Running> {
-  return new Running(await startProcess({ folder, args }));
+  const process = await startProcess({ folder, args });
+  started.push(process);
+  return new Running(process);
 }
 
 export async function writeConfig(folder: string, config: object): Promise<string> {

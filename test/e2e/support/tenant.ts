@@ -1,5 +1,6 @@
 import {
   Instance,
+  Network,
   NetworkInterface,
   NetworkInterfaceClaim,
   Workload,
@@ -35,8 +36,9 @@ export class Tenant {
     this.cell = running.cell();
   }
 
-  /** Makes a workload, and waits until all of it is ready. */
-  async run(shape: WorkloadShape): Promise<Holdings> {
+  /** Makes a workload, and its network where one is given, and waits until all of it is ready. */
+  async run(shape: WorkloadShape, network?: Network): Promise<Holdings> {
+    if (network !== undefined) await this.project.create(Network, network);
     await this.project.create(Workload, workloadObject(shape));
     return this.ready(shape.name, shape.replicas);
   }

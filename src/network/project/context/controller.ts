@@ -1,4 +1,12 @@
-import { IPClaim, NetworkContext, networkingFinalizers, Subnet } from '../../../api/index.ts';
+import {
+  contextName,
+  IPClaim,
+  NetworkContext,
+  NetworkInterface,
+  networkingFinalizers,
+  networkingLabels,
+  Subnet,
+} from '../../../api/index.ts';
 import {
   addFinalizer,
   type Controller,
@@ -26,6 +34,7 @@ export function contextController(deps: NetworkDeps): Controller {
         { apiGroups: [NetworkContext.group], resources: ['networkcontexts/finalizers'], verbs: ['update'] },
         { apiGroups: [Subnet.group], resources: ['subnets'], verbs: [...reads, 'create', 'update', 'delete'] },
         { apiGroups: [Subnet.group], resources: ['subnets/status'], verbs: ['patch'] },
+        { apiGroups: [NetworkInterface.group], resources: ['networkinterfaces'], verbs: reads },
         { apiGroups: [IPClaim.group], resources: ['ipclaims'], verbs: ['get', 'create', 'delete'] },
       ],
     },
@@ -35,6 +44,13 @@ export function contextController(deps: NetworkDeps): Controller {
       watch.on(plane, Subnet, ({ metadata, spec }) => [
         { plane: plane.id, namespace: metadata.namespace ?? '', name: spec?.networkContext.name ?? '' },
       ]);
+      // A range that can not be given back waits for the addresses in it: an interface's are released before it is gone.
+      watch.on(plane, NetworkInterface, ({ metadata, spec }, event) => {
+        const location = metadata.labels?.[networkingLabels.location];
+        if (event.type !== 'deleted' || location === undefined) return [];
+        const name = contextName(spec.network.name, location);
+        return [{ plane: plane.id, namespace: metadata.namespace ?? '', name }];
+      });
     },
 
     async reconcile(request, planes) {

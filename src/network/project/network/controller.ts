@@ -12,7 +12,7 @@ import { isTerminating, type Stored, withCondition } from '../../../meta/index.t
 import type { NetworkDeps } from '../../shared/deps.ts';
 import { retryDelay } from '../../shared/retry.ts';
 import { holdRange, releaseRange } from '../ranges.ts';
-import { concluded, decide, type Plan, type Snapshot } from './decide.ts';
+import { concluded, decide, type Plan, type Snapshot, terminating } from './decide.ts';
 
 const byNetwork = 'network/name';
 const reads = ['get', 'list', 'watch'];
@@ -73,6 +73,7 @@ async function act(plan: Plan, snapshot: Snapshot, plane: Plane, deps: NetworkDe
         const key = { namespace: metadata.namespace ?? '', name: metadata.name };
         await plane.client.delete(NetworkContext, key, { preconditions: { uid: metadata.uid } });
       }
+      await mergeStatus(plane.client, Network, network, terminating(network, plan.waitsFor, deps.clock.now()));
       return undefined;
     case 'release':
       return release(plan, network, plane, deps);

@@ -1,5 +1,5 @@
 import {
-  type Network,
+  Network,
   type NetworkContext,
   networkingFinalizers,
   networkRangeClaimName,
@@ -26,7 +26,7 @@ export interface Held {
 
 export type Plan =
   /** Contexts go first: they hold the subnets that lie in the network's ranges (F25). */
-  | { do: 'delete-contexts'; contexts: readonly Stored<NetworkContext>[] }
+  | { do: 'delete-contexts'; contexts: readonly Stored<NetworkContext>[]; waitsFor: readonly string[] }
   | { do: 'release'; claims: readonly Held[] }
   | { do: 'hold'; finalizers: readonly string[]; ranges: readonly RangeRequest[] }
   | { do: 'nothing' };
@@ -46,7 +46,10 @@ export function decide(snapshot: Snapshot): Plan {
     return { do: 'hold', finalizers: wanted.filter((each) => !finalizers.includes(each)), ranges };
   }
   const own = contexts.filter((context) => isControlledBy(context, network) || isOrphan(context, network));
-  if (own.length > 0) return { do: 'delete-contexts', contexts: own.filter((context) => !isTerminating(context)) };
+  if (own.length > 0) {
+    const waitsFor = own.map((context) => context.metadata.name).sort();
+    return { do: 'delete-contexts', contexts: own.filter((context) => !isTerminating(context)), waitsFor };
+  }
   const ours: string[] = [networkingFinalizers.network, networkingFinalizers.networkPrefixRelease];
   return finalizers.some((each) => ours.includes(each))
     ? { do: 'release', claims: heldBy(snapshot) }
@@ -108,6 +111,19 @@ export function concluded(
   const before = network.status?.conditions ?? [];
   const conditions = conditionsOf(answers, before, network.metadata.name, observedGeneration, now);
   return { ...(Object.keys(ipam).length === 0 ? {} : { ipam }), conditions };
+}
+
+/** Pure. The status of a network that is being deleted and waits for its presences; what it holds, it still holds. */
+export function terminating(
+  network: Stored<Network>,
+  waitsFor: readonly string[],
+  now: number,
+): NonNullable<Network['status']> {
+  const { name, generation: observedGeneration = 1 } = network.metadata;
+  const contexts = `NetworkContext${waitsFor.length === 1 ? '' : 's'} ${waitsFor.join(', ')}`;
+  const message = reasonMessage('Terminating', { kind: Network.kind, name, waitsFor: contexts });
+  const said = { type: 'Ready', status: 'False', reason: 'Terminating', message, observedGeneration } as const;
+  return { ...network.status, conditions: withCondition(network.status?.conditions, said, now) };
 }
 
 /** `IPAMAllocated`, only where something was asked for, and `Ready`, which says the same in its words. */
