@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { computeFinalizers, networkingFinalizers } from '../../../api/index.ts';
 import { decide } from './decide.ts';
-import type { Done } from './release.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Done, Snapshot } from './snapshot.ts';
 import { claimOf, holdingClaim, interfaceOf, routing, snapshotOf, unheld } from './testing.ts';
 
 const early = '2026-01-01T00:01:00Z';

@@ -16,12 +16,6 @@ export type ReleaseStep =
   | { do: 'remove'; networkInterface: Stored<NetworkInterface> }
   | { do: 'let-go' };
 
-/** Which of a release's steps are done in this pass. Each can be done again at no cost but a call. */
-export interface Done {
-  released?: boolean;
-  restored?: boolean;
-}
-
 /**
  * Pure. The end of a claim (C.7, and the promise table). The interface in the snapshot was read live. Whatever the order
  * of events: what this claim holds is either given back or named by an interface before the claim is let go.

@@ -2,7 +2,12 @@ import type { NetworkContext, NetworkInterface, NetworkInterfaceClaim, Subnet } 
 import type { Stored } from '../../../meta/index.ts';
 import type { Outcome } from '../allocation/allocate.ts';
 import type { MissingAddress } from '../allocation/verify.ts';
-import type { Done } from './release.ts';
+
+/** Which of a release's steps are done in this pass. Each can be done again at no cost but a call. */
+export interface Done {
+  released?: boolean;
+  restored?: boolean;
+}
 
 /** Everything the decision about one claim needs. */
 export interface Snapshot {
