@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import {
   computeFinalizers,
   Instance,
@@ -11,8 +11,6 @@ import {
 } from '../api/index.ts';
 import { findCondition, isConditionTrue, Namespace } from '../meta/index.ts';
 import { type Harness, location, refs, startHarness, workload } from './testing.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let harness: Harness;
 afterEach(() => harness.close());
