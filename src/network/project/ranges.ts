@@ -1,6 +1,13 @@
 import { IPClaim, reasonMessage } from '../../api/index.ts';
 import type { Client } from '../../kube/index.ts';
-import { apiVersionOf, isApiError, isTerminating, type Stored } from '../../meta/index.ts';
+import {
+  apiVersionOf,
+  type Condition,
+  isApiError,
+  isTerminating,
+  type Stored,
+  withCondition,
+} from '../../meta/index.ts';
 import { isProjectGone, refusalOf } from '../shared/refusal.ts';
 import type { Scope } from '../shared/scope.ts';
 
@@ -89,4 +96,51 @@ export async function releaseRange(
     const message = reasonMessage('RangeOccupied', { range: claim.range, detail: error.message });
     return { reason: 'RangeOccupied', message };
   }
+}
+
+/** Where in IPAM a held range is, as status records it: what release goes by. */
+export function recordOf({ request, pool }: Extract<RangeAnswer, { held: true }>) {
+  const { project, namespace, claimName } = request;
+  return { project, namespace, claimName, ...(pool === undefined ? {} : { poolName: pool }) };
+}
+
+/**
+ * Pure. `IPAMAllocated`, only where something was asked for, and `Ready`, which says the same in its words; `ready` is its
+ * message once all is held.
+ */
+export function rangeConditions(
+  answers: readonly RangeAnswer[],
+  before: readonly Condition[] | undefined,
+  ready: string,
+  observedGeneration: number,
+  now: number,
+): Condition[] {
+  const isReady = { type: 'Ready', status: 'True', reason: 'Ready', message: ready, observedGeneration } as const;
+  if (answers.length === 0) {
+    const others = (before ?? []).filter((condition) => condition.type !== 'IPAMAllocated');
+    return withCondition(others, isReady, now);
+  }
+  const refused = answers.find((answer) => !answer.held);
+  if (refused !== undefined && !refused.held) return refusedConditions(refused, before, observedGeneration, now);
+  const addresses = answers.flatMap((answer) => (answer.held ? [answer.cidr] : [])).join(', ');
+  const message = reasonMessage('Allocated', { addresses });
+  const allocated = {
+    type: 'IPAMAllocated',
+    status: 'True',
+    reason: 'Allocated',
+    message,
+    observedGeneration,
+  } as const;
+  return withCondition(withCondition(before, allocated, now), isReady, now);
+}
+
+/** Both conditions False, for one reason. */
+export function refusedConditions(
+  { reason, message }: { reason: string; message: string },
+  before: readonly Condition[] | undefined,
+  observedGeneration: number,
+  now: number,
+): Condition[] {
+  const said = { status: 'False', reason, message, observedGeneration } as const;
+  return withCondition(withCondition(before, { type: 'IPAMAllocated', ...said }, now), { type: 'Ready', ...said }, now);
 }

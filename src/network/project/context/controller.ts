@@ -15,10 +15,10 @@ import {
   type Result,
   removeFinalizer,
 } from '../../../kube/index.ts';
-import { isApiError, type KubeObject, type Stored, withCondition } from '../../../meta/index.ts';
+import { isApiError, type KubeObject, type Stored } from '../../../meta/index.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
 import { retryDelay } from '../../shared/retry.ts';
-import { holdRange, type RangeAnswer, releaseRange } from '../ranges.ts';
+import { holdRange, type RangeAnswer, refusedConditions, releaseRange } from '../ranges.ts';
 import { concluded, decide, decideSubnet, type Plan, subnetOf, subnetStatus } from './decide.ts';
 
 const reads = ['get', 'list', 'watch'];
@@ -77,7 +77,7 @@ async function act(plan: Plan, context: Stored<NetworkContext>, plane: Plane, de
       const answers: RangeAnswer[] = [];
       for (const range of plan.ranges) answers.push(await holdRange(plane.client, range));
       for (const answer of answers) if (answer.held) await publish(answer, current, plane, deps);
-      const status = concluded(current, answers, plane.name, deps.clock.now());
+      const status = concluded(current, answers, deps.clock.now());
       await mergeStatus(plane.client, NetworkContext, current, status);
       return answers.every((answer) => answer.held) ? undefined : { requeueAfterMilliseconds: retryDelay(deps.random) };
     }
@@ -119,9 +119,8 @@ async function release(
   for (const claim of plan.claims) {
     const occupied = await releaseRange(plane.client, claim);
     if (occupied === undefined) continue;
-    const said = { status: 'False', ...occupied, observedGeneration: context.metadata.generation ?? 1 } as const;
-    let conditions = withCondition(context.status?.conditions, { type: 'IPAMAllocated', ...said }, deps.clock.now());
-    conditions = withCondition(conditions, { type: 'Ready', ...said }, deps.clock.now());
+    const generation = context.metadata.generation ?? 1;
+    const conditions = refusedConditions(occupied, context.status?.conditions, generation, deps.clock.now());
     await mergeStatus(plane.client, NetworkContext, context, { ...context.status, conditions });
     return { requeueAfterMilliseconds: retryDelay(deps.random) };
   }

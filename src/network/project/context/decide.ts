@@ -10,7 +10,6 @@ import {
 } from '../../../api/index.ts';
 import {
   apiVersionOf,
-  type Condition,
   controllerReference,
   isControlledBy,
   isTerminating,
@@ -20,7 +19,7 @@ import {
 } from '../../../meta/index.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
 import { networkScope } from '../../shared/scope.ts';
-import type { RangeAnswer, RangeRequest } from '../ranges.ts';
+import { type RangeAnswer, type RangeRequest, rangeConditions, recordOf } from '../ranges.ts';
 
 export interface Snapshot {
   context: Stored<NetworkContext>;
@@ -149,47 +148,19 @@ export function subnetStatus(subnet: Stored<Subnet>, now: number): NonNullable<S
 export function concluded(
   context: Stored<NetworkContext>,
   answers: readonly RangeAnswer[],
-  project: string,
   now: number,
 ): NonNullable<NetworkContext['status']> {
-  const observedGeneration = context.metadata.generation ?? 1;
+  const { name, generation = 1 } = context.metadata;
   const ipam: NonNullable<NonNullable<NetworkContext['status']>['ipam']> = { ...context.status?.ipam };
   for (const answer of answers) {
     if (!answer.held) continue;
-    const { family, namespace, claimName } = answer.request;
-    const subnet = { name: subnetName(context.metadata.name, family) };
-    const claim = { project, namespace, claimName, ...(answer.pool === undefined ? {} : { poolName: answer.pool }) };
+    const { family } = answer.request;
+    const subnet = { name: subnetName(name, family) };
+    const claim = recordOf(answer);
     if (family === 'IPv6') Object.assign(ipam, { ipv6SubnetRef: subnet, ipv6ClaimRef: claim });
     else Object.assign(ipam, { ipv4SubnetRef: subnet, ipv4ClaimRef: claim });
   }
-  const conditions = conditionsOf(context, answers, observedGeneration, now);
+  const ready = reasonMessage('Ready', { kind: 'NetworkContext', name });
+  const conditions = rangeConditions(answers, context.status?.conditions, ready, generation, now);
   return { ...context.status, ...(Object.keys(ipam).length === 0 ? {} : { ipam }), conditions };
-}
-
-function conditionsOf(
-  context: Stored<NetworkContext>,
-  answers: readonly RangeAnswer[],
-  observedGeneration: number,
-  now: number,
-): Condition[] {
-  const before = context.status?.conditions ?? [];
-  const { name } = context.metadata;
-  const ready = {
-    status: 'True',
-    reason: 'Ready',
-    message: reasonMessage('Ready', { kind: 'NetworkContext', name }),
-  } as const;
-  if (answers.length === 0) {
-    const others = before.filter((condition) => condition.type !== 'IPAMAllocated');
-    return withCondition(others, { type: 'Ready', ...ready, observedGeneration }, now);
-  }
-  const refused = answers.find((answer) => !answer.held);
-  const addresses = answers.flatMap((answer) => (answer.held ? [answer.cidr] : [])).join(', ');
-  const said =
-    refused === undefined || refused.held
-      ? ({ status: 'True', reason: 'Allocated', message: reasonMessage('Allocated', { addresses }) } as const)
-      : ({ status: 'False', reason: refused.reason, message: refused.message } as const);
-  const allocated = withCondition(before, { type: 'IPAMAllocated', ...said, observedGeneration }, now);
-  const readiness = said.status === 'True' ? ready : said;
-  return withCondition(allocated, { type: 'Ready', ...readiness, observedGeneration }, now);
 }

@@ -8,10 +8,10 @@ import {
   type Result,
   removeFinalizer,
 } from '../../../kube/index.ts';
-import { isTerminating, type Stored, withCondition } from '../../../meta/index.ts';
+import { isTerminating, type Stored } from '../../../meta/index.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
 import { retryDelay } from '../../shared/retry.ts';
-import { holdRange, releaseRange } from '../ranges.ts';
+import { holdRange, refusedConditions, releaseRange } from '../ranges.ts';
 import { concluded, decide, type Plan, type Snapshot, terminating } from './decide.ts';
 
 const byNetwork = 'network/name';
@@ -85,7 +85,7 @@ async function act(plan: Plan, snapshot: Snapshot, plane: Plane, deps: NetworkDe
       }
       const answers = [];
       for (const range of plan.ranges) answers.push(await holdRange(plane.client, range));
-      const status = concluded({ network: current, project: plane.name }, answers, deps.clock.now());
+      const status = concluded(current, answers, deps.clock.now());
       await mergeStatus(plane.client, Network, current, status);
       return answers.every((answer) => answer.held) ? undefined : { requeueAfterMilliseconds: retryDelay(deps.random) };
     }
@@ -101,10 +101,8 @@ async function release(
   for (const claim of plan.claims) {
     const occupied = await releaseRange(plane.client, claim);
     if (occupied === undefined) continue;
-    const observedGeneration = network.metadata.generation ?? 1;
-    const said = { status: 'False', ...occupied, observedGeneration } as const;
-    let conditions = withCondition(network.status?.conditions, { type: 'IPAMAllocated', ...said }, deps.clock.now());
-    conditions = withCondition(conditions, { type: 'Ready', ...said }, deps.clock.now());
+    const generation = network.metadata.generation ?? 1;
+    const conditions = refusedConditions(occupied, network.status?.conditions, generation, deps.clock.now());
     await mergeStatus(plane.client, Network, network, { ...network.status, conditions });
     return { requeueAfterMilliseconds: retryDelay(deps.random) };
   }

@@ -5,10 +5,10 @@ import {
   networkRangeClaimName,
   reasonMessage,
 } from '../../../api/index.ts';
-import { type Condition, isControlledBy, isTerminating, type Stored, withCondition } from '../../../meta/index.ts';
+import { isControlledBy, isTerminating, type Stored, withCondition } from '../../../meta/index.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
 import { networkScope } from '../../shared/scope.ts';
-import type { RangeAnswer, RangeRequest } from '../ranges.ts';
+import { type RangeAnswer, type RangeRequest, rangeConditions, recordOf } from '../ranges.ts';
 
 export interface Snapshot {
   network: Stored<Network>;
@@ -90,26 +90,20 @@ function heldBy({ network }: Snapshot): Held[] {
 
 /** Pure. The status that says what came of it. */
 export function concluded(
-  { network, project }: Pick<Snapshot, 'network' | 'project'>,
+  network: Stored<Network>,
   answers: readonly RangeAnswer[],
   now: number,
 ): NonNullable<Network['status']> {
-  const observedGeneration = network.metadata.generation ?? 1;
   const ipam: NonNullable<NonNullable<Network['status']>['ipam']> = { ...network.status?.ipam };
   for (const answer of answers) {
     if (!answer.held) continue;
-    const { request, cidr, pool } = answer;
-    const ref = {
-      project,
-      namespace: request.namespace,
-      claimName: request.claimName,
-      ...(pool === undefined ? {} : { poolName: pool }),
-    };
-    if (request.family === 'IPv6') Object.assign(ipam, { ipv6Prefix: cidr, ipv6PrefixRef: ref });
-    else Object.assign(ipam, { ipv4Prefix: cidr, ipv4PrefixRef: ref });
+    const ref = recordOf(answer);
+    if (answer.request.family === 'IPv6') Object.assign(ipam, { ipv6Prefix: answer.cidr, ipv6PrefixRef: ref });
+    else Object.assign(ipam, { ipv4Prefix: answer.cidr, ipv4PrefixRef: ref });
   }
-  const before = network.status?.conditions ?? [];
-  const conditions = conditionsOf(answers, before, network.metadata.name, observedGeneration, now);
+  const ready = reasonMessage('Ready', { kind: 'Network', name: network.metadata.name });
+  const generation = network.metadata.generation ?? 1;
+  const conditions = rangeConditions(answers, network.status?.conditions, ready, generation, now);
   return { ...(Object.keys(ipam).length === 0 ? {} : { ipam }), conditions };
 }
 
@@ -124,32 +118,4 @@ export function terminating(
   const message = reasonMessage('Terminating', { kind: Network.kind, name, waitsFor: contexts });
   const said = { type: 'Ready', status: 'False', reason: 'Terminating', message, observedGeneration } as const;
   return { ...network.status, conditions: withCondition(network.status?.conditions, said, now) };
-}
-
-/** `IPAMAllocated`, only where something was asked for, and `Ready`, which says the same in its words. */
-export function conditionsOf(
-  answers: readonly RangeAnswer[],
-  before: readonly Condition[],
-  name: string,
-  observedGeneration: number,
-  now: number,
-): Condition[] {
-  const refused = answers.find((answer) => !answer.held);
-  const ready = {
-    status: 'True',
-    reason: 'Ready',
-    message: reasonMessage('Ready', { kind: 'Network', name }),
-  } as const;
-  if (answers.length === 0) {
-    const others = before.filter((condition) => condition.type !== 'IPAMAllocated');
-    return withCondition(others, { type: 'Ready', ...ready, observedGeneration }, now);
-  }
-  const addresses = answers.flatMap((answer) => (answer.held ? [answer.cidr] : [])).join(', ');
-  const said =
-    refused === undefined || refused.held
-      ? ({ status: 'True', reason: 'Allocated', message: reasonMessage('Allocated', { addresses }) } as const)
-      : ({ status: 'False', reason: refused.reason, message: refused.message } as const);
-  const allocated = withCondition(before, { type: 'IPAMAllocated', ...said, observedGeneration }, now);
-  const readiness = said.status === 'True' ? ready : said;
-  return withCondition(allocated, { type: 'Ready', ...readiness, observedGeneration }, now);
 }
