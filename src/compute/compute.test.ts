@@ -271,6 +271,27 @@ describe('a workload', () => {
 });
 
 describe('planes', () => {
+  it('take a namespace along: the hub’s and the cell’s go with the project’s, and nothing else does', async () => {
+    harness = await startHarness();
+    const team = { namespace: '', name: 'team' };
+    await harness.project.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } });
+    await harness.project.create(Workload, workload('web', 1));
+    const theirs = workload('web', 1);
+    theirs.metadata.namespace = 'team';
+    await harness.project.create(Workload, theirs);
+    const uid = (await harness.project.get(Namespace, team))?.metadata.uid;
+    const copies = () =>
+      Promise.all(
+        [harness.hub, harness.cell].map((plane) => plane.get(Namespace, { namespace: '', name: `ns-${uid}` })),
+      );
+    await harness.until(async () => (await copies()).every((each) => each !== undefined), 'the namespace is carried');
+    await harness.project.delete(Namespace, team);
+    await harness.until(async () => (await copies()).every((each) => each === undefined), 'the copies are gone');
+    const left = await harness.hub.get(Namespace, { namespace: '', name: await hubNamespace() });
+    expect(left?.status?.phase).toBe('Active');
+    await ready(1);
+  });
+
   it.each([
     [[refs.project, refs.cell, refs.hub]],
     [[refs.cell, refs.hub, refs.project]],

@@ -3,6 +3,7 @@ import { deploymentController } from './cell/deployment/controller.ts';
 import { instanceController } from './cell/instance/controller.ts';
 import { alwaysGranted } from './cell/instance/quota.ts';
 import { federatorController } from './hub/federator/controller.ts';
+import { hubNamespaceController } from './hub/namespaces.ts';
 import { instanceProjector } from './hub/projector/controller.ts';
 import { workloadController } from './project/workload.ts';
 
@@ -23,7 +24,7 @@ export function computeProjectControllers(deps: ComputeDeps): Controller[] {
 }
 
 export function computeHubControllers(deps: ComputeDeps): Controller[] {
-  return [federatorController(deps), instanceProjector(deps)];
+  return [federatorController(deps), hubNamespaceController(deps), instanceProjector(deps)];
 }
 
 export function computeCellControllers(deps: ComputeDeps): Controller[] {
