@@ -15,7 +15,7 @@ import {
   type Plane,
   removeFinalizer,
 } from '../../../kube/index.ts';
-import { findCondition, isApiError, jsonEqual, type Stored } from '../../../meta/index.ts';
+import { ApiError, findCondition, isApiError, jsonEqual, type Stored } from '../../../meta/index.ts';
 import { isProjectGone, refusalOf } from '../../shared/refusal.ts';
 import { allocate, giveBack } from '../allocation/allocate.ts';
 import { holderOf, keyOfClaim, type Place } from '../allocation/identity.ts';
@@ -107,7 +107,16 @@ function hold(
     { op: 'add', path: '/metadata/finalizers', value: wanted },
     { op: 'add', path: '/metadata/annotations', value: { ...annotations, ...recordAnnotations(routing) } },
   ];
-  return client.patch(NetworkInterfaceClaim, keyOf(claim), { type: 'json', body });
+  return movedOn(client.patch(NetworkInterfaceClaim, keyOf(claim), { type: 'json', body }));
+}
+
+/** A test of a JSON patch that fails is answered with Invalid; what it says is that the object has moved on. */
+async function movedOn<T>(writing: Promise<T>): Promise<T> {
+  try {
+    return await writing;
+  } catch (error) {
+    throw isApiError(error, 'Invalid') ? ApiError.of('Conflict', error.message) : error;
+  }
 }
 
 function ask(step: Of<'allocate'>, snapshot: Snapshot, { plane, ipam, scarce }: Hands) {
@@ -147,7 +156,9 @@ async function create(
 
 function reset({ networkInterface }: Of<'reset'>, now: number, client: Client): Promise<Stored<NetworkInterface>> {
   const body = dataPlaneReset(networkInterface, now) ?? [];
-  return client.patch(NetworkInterface, keyOf(networkInterface), { type: 'json', body }, { subresource: 'status' });
+  return movedOn(
+    client.patch(NetworkInterface, keyOf(networkInterface), { type: 'json', body }, { subresource: 'status' }),
+  );
 }
 
 function patchInterface(
