@@ -6,7 +6,7 @@ import { type PoolRecord, poolById } from './pool-record.ts';
 import { uuidOf } from './scope.ts';
 import { bytesOf, give, numberOf, type Space, save, spaceById } from './space.ts';
 import { durationMilliseconds } from './validation.ts';
-import { one, type Row, rows, run, type Step, type Work } from './work.ts';
+import { exec, one, type Row, rows, type Step, type Work } from './work.ts';
 
 /** A block that is held under an allocation's name. */
 export interface BlockRecord {
@@ -112,7 +112,7 @@ export function* releaseBlock(work: Work, namespace: string, name: string): Step
     const rest = pool.rest ?? (yield* classRest(work, block.class)) ?? work.defaultRestSeconds * 1000;
     space.live--;
     if (rest > 0) {
-      yield* run(
+      yield* exec(
         `UPDATE ipam_block SET state = 'resting', due = ?, namespace = NULL, name = NULL, claim = NULL
          WHERE space = ? AND start = ?`,
         work.now + rest,
@@ -120,7 +120,7 @@ export function* releaseBlock(work: Work, namespace: string, name: string): Step
         bytesOf(block.prefix.start),
       );
     } else {
-      yield* run('DELETE FROM ipam_block WHERE space = ? AND start = ?', block.space, bytesOf(block.prefix.start));
+      yield* exec('DELETE FROM ipam_block WHERE space = ? AND start = ?', block.space, bytesOf(block.prefix.start));
       yield* give(space, block.prefix, pool.prefix);
     }
     yield* save(space);
@@ -145,7 +145,7 @@ export function* sweepSpace(work: Work, space: Space, pool: IpPrefix): Step<numb
     work.now,
   );
   for (const row of due) {
-    yield* run('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, row.start as Uint8Array);
+    yield* exec('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, row.start as Uint8Array);
     yield* give(space, IpPrefix.of(space.family, numberOf(row.start), Number(row.length)), pool);
   }
   if (due.length > 0) yield* save(space);

@@ -11,7 +11,7 @@ import { allocationName, reduceScope, scopeDigestOf, wholeScopeDigest } from './
 import { dependencies, prefixLengthFor, sourcesOf } from './sources.ts';
 import { bytesOf, type Space, save, takeExactly } from './space.ts';
 import { durationMilliseconds } from './validation.ts';
-import { run, type Step, type Work } from './work.ts';
+import { exec, type Step, type Work } from './work.ts';
 
 /** Labels that say who an allocation is for (`seams.md`): indexed. */
 const labels = {
@@ -160,7 +160,7 @@ function* hold(
   const leases = [durationMilliseconds(record.spec.retentionLease), pool.maxLease].filter((each) => each !== undefined);
   space.live++;
   yield* save(space);
-  yield* run(
+  yield* exec(
     `INSERT INTO ipam_block (space, start, last, length, plane, state, purpose, namespace, name, claim, class, scope,
        reclaim, lease) VALUES (?, ?, ?, ?, ?, 'held', 'Claim', ?, ?, ?, ?, ?, ?, ?)`,
     space.id,
@@ -206,7 +206,7 @@ function claimRefOf({ metadata: { namespace, name, uid } }: IPClaim): NonNullabl
 
 function* rebind(work: Work, claim: IPClaim, allocation: string, kept: BlockRecord): Step<IPClaim> {
   const namespace = claim.metadata.namespace!;
-  yield* run(
+  yield* exec(
     `UPDATE ipam_block SET state = 'held', due = NULL, claim = ? WHERE space = ? AND start = ?`,
     `${namespace}/${claim.metadata.name}`,
     kept.space,
@@ -224,7 +224,7 @@ export function* deleteClaim(work: Work, claim: IPClaim): Step<IPClaim> {
   const namespace = claim.metadata.namespace!;
   if (claim.spec?.target === 'ScopeRange') yield* letRangeGo(work, claim);
   else yield* letBlockGo(work, claim);
-  yield* run('DELETE FROM ipam_identity WHERE plane = ? AND namespace = ? AND name = ?', work.plane, namespace, name);
+  yield* exec('DELETE FROM ipam_identity WHERE plane = ? AND namespace = ? AND name = ?', work.plane, namespace, name);
   return work.delete('ipclaims', { ...claim, status: { ...claim.status, phase: 'Releasing' } });
 }
 
@@ -237,7 +237,7 @@ function* letBlockGo(work: Work, claim: IPClaim): Step<void> {
     yield* releaseBlock(work, namespace, allocation);
     return;
   }
-  yield* run(
+  yield* exec(
     `UPDATE ipam_block SET state = 'retained', claim = NULL, due = ? WHERE space = ? AND start = ?`,
     block.lease === undefined ? null : work.now + block.lease,
     block.space,
@@ -272,10 +272,10 @@ export function* indexIdentity(work: Work, claim: IPClaim): Step<void> {
   const values = [given?.[labels.cell], given?.[labels.namespace], given?.[labels.name]];
   const key = [work.plane, claim.metadata.namespace!, claim.metadata.name];
   if (values.some((value) => value === undefined)) {
-    yield* run('DELETE FROM ipam_identity WHERE plane = ? AND namespace = ? AND name = ?', ...key);
+    yield* exec('DELETE FROM ipam_identity WHERE plane = ? AND namespace = ? AND name = ?', ...key);
     return;
   }
-  yield* run(
+  yield* exec(
     `INSERT INTO ipam_identity (plane, namespace, name, cell_uid, interface_namespace, interface_name)
      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (plane, namespace, name) DO UPDATE SET cell_uid = excluded.cell_uid,
      interface_namespace = excluded.interface_namespace, interface_name = excluded.interface_name`,

@@ -3,7 +3,7 @@ import { withCondition } from '../meta/index.ts';
 import { type ClassSpec, type IPClass, isDefaultClass } from './objects.ts';
 import { alreadyExists, badRequest, conflict } from './refusals.ts';
 import { impliedRoles } from './scope.ts';
-import { one, rows, run, type Step, type Work } from './work.ts';
+import { exec, one, rows, type Step, type Work } from './work.ts';
 
 /** A class as allocation reads it. */
 export interface ClassRecord {
@@ -107,7 +107,7 @@ export function* createClass(work: Work, object: IPClass): Step<IPClass> {
 
 /** Writes what allocation reads of a class. */
 export function* writeClass(work: Work, object: IPClass): Step<void> {
-  yield* run(
+  yield* exec(
     `INSERT INTO ipam_class (plane, name, family, is_default, spec) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (plane, name) DO UPDATE SET is_default = excluded.is_default, spec = excluded.spec`,
     work.plane,
@@ -132,7 +132,7 @@ export function* deleteClass(work: Work, object: IPClass): Step<IPClass> {
       dependsOn: [{ plural: 'ippools', name: pool.name as string }],
     });
   }
-  yield* run('DELETE FROM ipam_class WHERE plane = ? AND name = ?', work.plane, name);
+  yield* exec('DELETE FROM ipam_class WHERE plane = ? AND name = ?', work.plane, name);
   return work.delete('ipclasses', object);
 }
 

@@ -6,7 +6,7 @@ import type { PoolRecord } from './pool-record.ts';
 import { badRequest } from './refusals.ts';
 import { allocationName, scopeDigestOf } from './scope.ts';
 import { bytesOf, createSpace, findSpace, type Space, takeBest, takeFirst } from './space.ts';
-import { one, run, type Step, type Work } from './work.ts';
+import { exec, one, type Step, type Work } from './work.ts';
 
 /** Where PoolCarve and Reservation allocations are shown: the namespace every project has. */
 export const poolNamespace = 'default';
@@ -24,7 +24,7 @@ export function* claimSpace(
 ): Step<Space> {
   const text = JSON.stringify([...roles].sort());
   if (pool.roles === undefined) {
-    yield* run('UPDATE ipam_pool SET roles = ? WHERE id = ?', text, pool.id);
+    yield* exec('UPDATE ipam_pool SET roles = ? WHERE id = ?', text, pool.id);
   } else if (pool.roles !== text) {
     const inUse = yield* one('SELECT 1 FROM ipam_space WHERE pool = ? AND live > 0 LIMIT 1', pool.id);
     if (inUse !== undefined) {
@@ -34,7 +34,7 @@ export function* claimSpace(
         dependsOn: [{ plural: 'ippools', name: pool.name }],
       });
     }
-    yield* run('UPDATE ipam_pool SET roles = ? WHERE id = ?', text, pool.id);
+    yield* exec('UPDATE ipam_pool SET roles = ? WHERE id = ?', text, pool.id);
   }
   const digest = roles.length === 0 ? '' : scopeDigestOf(work.project, [...roles].sort(), scope);
   return (yield* findSpace(work.plane, pool.id, digest, pool.prefix.family)) ?? (yield* openSpace(work, pool, digest));
@@ -59,7 +59,7 @@ export function* setAside(
   range: IpPrefix,
 ): Step<void> {
   const named = kind === 'reserved' && digest === '';
-  yield* run(
+  yield* exec(
     `INSERT INTO ipam_block (space, start, last, length, plane, state, purpose, namespace, name)
      VALUES (?, ?, ?, ?, ?, 'held', ?, ?, ?)`,
     space.id,

@@ -11,7 +11,7 @@ import { reshapePool } from './reshape.ts';
 import { takeRoot } from './roots.ts';
 import { spacesOf } from './space.ts';
 import { durationMilliseconds } from './validation.ts';
-import { one, run, type Step, type Work } from './work.ts';
+import { exec, one, type Step, type Work } from './work.ts';
 
 /** A pool a person wrote: a root with its range, or a child carved from an existing pool by length. */
 export function* createPool(work: Work, object: IPPool): Step<IPPool> {
@@ -90,7 +90,7 @@ export function* updatePool(work: Work, object: IPPool, old: IPPool): Step<IPPoo
   if (before === undefined) return object;
   const pool = yield* reshapePool(work, before, object);
   const { spec } = object;
-  yield* run(
+  yield* exec(
     `UPDATE ipam_pool SET strategy = ?, min_length = ?, max_length = ?, rest = ?, max_lease = ? WHERE id = ?`,
     spec?.allocation?.strategy ?? 'FirstFit',
     spec?.allocation?.minPrefixLength ?? null,

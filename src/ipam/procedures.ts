@@ -1,4 +1,4 @@
-import type { Procedure, ProcedureTransaction } from '../apiserver/index.ts';
+import type { Procedure, ProcedureMoment, ProcedureTransaction, StepProcedure } from '../apiserver/index.ts';
 import { ApiError, formatTime, isTerminating, type KubeObject, type Status } from '../meta/index.ts';
 import { createClaim, deleteAllocation, deleteClaim, indexIdentity } from './claims.ts';
 import { createClass, deleteClass, writeClass } from './classes.ts';
@@ -8,8 +8,9 @@ import { createPool, deletePool, updatePool } from './pools.ts';
 import { conflict, forbidden, invalid, modified, notFound } from './refusals.ts';
 import { flushPlane, nextDue, planesDue, planesStale, sweepPlane } from './sweep.ts';
 import { allocationDeleteCauses } from './validation.ts';
-import { type Operation, rows, run, type Step, Work } from './work.ts';
+import { exec, type Operation, type Row, rows, type Step, Work } from './work.ts';
 
+export { postgresSchema } from './postgres-schema.ts';
 export { schema } from './schema.ts';
 
 /** What every request brings along. */
@@ -51,28 +52,36 @@ function drive<T>(tx: ProcedureTransaction, step: Step<T>): T {
 }
 
 function answer(tx: ProcedureTransaction, operation: Operation): unknown {
-  if (operation.kind === 'record') return tx.get(operation.key);
-  if (operation.kind === 'rows') return tx.all(operation.sql, ...operation.parameters);
-  return tx.run(operation.sql, ...operation.parameters).changes;
+  switch (operation.kind) {
+    case 'record':
+      return tx.get(operation.key);
+    case 'rows':
+      return tx.all(operation.sql, ...operation.parameters);
+    case 'run':
+    case 'exec':
+      return tx.run(operation.sql, ...operation.parameters).changes;
+    case 'put':
+      return tx.put(operation.key, operation.value);
+    case 'delete':
+      return tx.delete(operation.key, operation.value);
+  }
 }
 
 /** Runs `step` and writes its objects. What it throws takes back its statements: the store sees to that. */
-function perform<T>(tx: ProcedureTransaction, work: Work, step: Step<T>): T {
-  const result = drive(tx, step);
+function* perform<T>(work: Work, step: Step<T>): Step<T> {
+  const result = yield* step;
   for (const { key, object, deleted } of work.changes) {
-    const value = encoder.encode(JSON.stringify(object));
-    if (deleted) tx.delete(key, value);
-    else tx.put(key, value);
+    yield { kind: deleted ? 'delete' : 'put', key, value: encoder.encode(JSON.stringify(object)) };
   }
   return result;
 }
 
-function write(tx: ProcedureTransaction, request: WriteRequest): KubeObject {
+function* write(tx: ProcedureMoment, request: WriteRequest): Step<KubeObject> {
   const seed = request.verb === 'delete' ? request.uid : (request.object.metadata.uid ?? '');
   const work = new Work(tx.revision, tx.now, { ...request, seed });
   const step = writing(work, request);
-  if (!request.dryRun) return perform(tx, work, step);
-  const dryRun = drive(tx, step);
+  if (!request.dryRun) return yield* perform(work, step);
+  const dryRun = yield* step;
   const status: DryRunStatus = { ...ApiError.of('', 'dry run').status, dryRun };
   throw new ApiError(status);
 }
@@ -146,41 +155,35 @@ function* remove(work: Work, plural: Plural, current: KubeObject): Step<KubeObje
 }
 
 /** Frees what has rested, lets leases run out, and brings the status of every changed pool up to date. */
-function upkeep(tx: ProcedureTransaction, request: { defaultRestSeconds: number }): UpkeepAnswer {
-  const due = drive(tx, planesDue(tx.now));
+function* upkeep(tx: ProcedureMoment, request: { defaultRestSeconds: number }): Step<UpkeepAnswer> {
+  const due = yield* planesDue(tx.now);
   let more = false;
-  for (const plane of new Set([...due, ...drive(tx, planesStale())])) {
+  for (const plane of new Set([...due, ...(yield* planesStale())])) {
     const work = new Work(tx.revision, tx.now, { ...request, plane, project: plane, seed: plane });
     const step = function* () {
       if (due.includes(plane)) yield* sweepPlane(work);
       return yield* flushPlane(work);
     };
-    more = perform(tx, work, step()) || more;
+    more = (yield* perform(work, step())) || more;
   }
-  const next = drive(tx, nextDue());
+  const next = yield* nextDue();
   return { next, more: more || (next !== undefined && next <= tx.now) };
 }
 
 /** Forgets a project's address space. Its objects go with its plane (`Storage.dropPlane`). */
-function drop(tx: ProcedureTransaction, request: { plane: string }): void {
-  const dropping = function* (): Step<void> {
-    yield* run('DELETE FROM ipam_free WHERE space IN (SELECT id FROM ipam_space WHERE plane = ?)', request.plane);
-    for (const space of yield* rows('SELECT id FROM ipam_space WHERE plane = ?', request.plane)) {
-      yield* run('DELETE FROM ipam_block WHERE space = ?', space.id!);
-    }
-    for (const table of ['space', 'offer', 'pool', 'class', 'identity']) {
-      yield* run(`DELETE FROM ipam_${table} WHERE plane = ?`, request.plane);
-    }
-  };
-  drive(tx, dropping());
+function* drop(request: { plane: string }): Step<void> {
+  yield* exec('DELETE FROM ipam_free WHERE space IN (SELECT id FROM ipam_space WHERE plane = ?)', request.plane);
+  for (const space of yield* rows('SELECT id FROM ipam_space WHERE plane = ?', request.plane)) {
+    yield* exec('DELETE FROM ipam_block WHERE space = ?', space.id!);
+  }
+  for (const table of ['space', 'offer', 'pool', 'class', 'identity']) {
+    yield* exec(`DELETE FROM ipam_${table} WHERE plane = ?`, request.plane);
+  }
 }
 
 /** IPClaims made for one interface, by their identity labels, without reading any other. */
-function claimsOf(
-  tx: ProcedureTransaction,
-  request: { plane: string; cellUid: string; namespace: string; name: string },
-) {
-  return tx.all(
+function claimsOf(request: { plane: string; cellUid: string; namespace: string; name: string }): Step<Row[]> {
+  return rows(
     `SELECT namespace, name FROM ipam_identity
      WHERE plane = ? AND cell_uid = ? AND interface_namespace = ? AND interface_name = ? ORDER BY namespace, name`,
     request.plane,
@@ -190,12 +193,19 @@ function claimsOf(
   );
 }
 
-/** Registered with the store when it is opened. */
-export const procedures: Record<string, Procedure> = {
+/** For stores that answer later. */
+export const steps: Record<string, StepProcedure> = {
   'ipam.write': (tx, argument) => write(tx, argument as WriteRequest),
   'ipam.upkeep': (tx, argument) => upkeep(tx, argument as { defaultRestSeconds: number }),
-  'ipam.figures': (tx) => drive(tx, figures()),
-  'ipam.drop': (tx, argument) => drop(tx, argument as { plane: string }),
-  'ipam.claimsOf': (tx, argument) =>
-    claimsOf(tx, argument as { plane: string; cellUid: string; namespace: string; name: string }),
+  'ipam.figures': () => figures(),
+  'ipam.drop': (_, argument) => drop(argument as Parameters<typeof drop>[0]),
+  'ipam.claimsOf': (_, argument) => claimsOf(argument as Parameters<typeof claimsOf>[0]),
 };
+
+/** Registered with the store when it is opened. */
+export const procedures: Record<string, Procedure> = Object.fromEntries(
+  Object.entries(steps).map(([name, step]) => [
+    name,
+    (tx: ProcedureTransaction, argument: unknown) => drive(tx, step(tx, argument)),
+  ]),
+);

@@ -12,7 +12,7 @@ import { giveRoot } from './roots.ts';
 import { allocationName, cascadePoolName, digestOf, uuidOf } from './scope.ts';
 import { bytesOf, type Space, type SpaceSummary, save, spacesOf } from './space.ts';
 import { durationMilliseconds } from './validation.ts';
-import { one, rows, run, type Step, type Work } from './work.ts';
+import { exec, one, rows, type Step, type Work } from './work.ts';
 
 /** Stores the pool and all that comes with it: its row, its first space, its reservations, its offers. */
 export function* insertPool(
@@ -51,9 +51,9 @@ export function* insertPool(
 }
 
 export function* writeOffers(work: Work, pool: PoolRecord, classNames: readonly string[]): Step<void> {
-  yield* run('DELETE FROM ipam_offer WHERE pool = ?', pool.id);
+  yield* exec('DELETE FROM ipam_offer WHERE pool = ?', pool.id);
   for (const name of new Set(classNames)) {
-    yield* run(
+    yield* exec(
       'INSERT INTO ipam_offer (plane, class, pool_name, pool) VALUES (?, ?, ?, ?)',
       work.plane,
       name,
@@ -75,7 +75,7 @@ export function* carve(
   space.live++;
   yield* save(space);
   const allocation = allocationName(`ippools/${name}`);
-  yield* run(
+  yield* exec(
     `INSERT INTO ipam_block (space, start, last, length, plane, state, purpose, namespace, name, class)
      VALUES (?, ?, ?, ?, ?, 'held', 'PoolCarve', ?, ?, ?)`,
     space.id,
@@ -139,7 +139,7 @@ export function* provisionPool(
   };
   const pool = yield* insertPool(work, object, block, parent, { class: record.name, digest });
   work.put('ippools', { ...object, status: { ...statusOf(pool, yield* spacesOf(pool.id)), scopeDigest: digest } });
-  yield* run('UPDATE ipam_class SET stale = 1 WHERE plane = ? AND name = ?', work.plane, record.name);
+  yield* exec('UPDATE ipam_class SET stale = 1 WHERE plane = ? AND name = ?', work.plane, record.name);
   return pool;
 }
 
@@ -200,17 +200,17 @@ export function* removePool(work: Work, pool: PoolRecord, given?: IPPool): Step<
     if (allocation !== undefined) work.delete('ipallocations', allocation);
   }
   for (const table of ['ipam_block', 'ipam_free']) {
-    yield* run(`DELETE FROM ${table} WHERE space IN (SELECT id FROM ipam_space WHERE pool = ?)`, pool.id);
+    yield* exec(`DELETE FROM ${table} WHERE space IN (SELECT id FROM ipam_space WHERE pool = ?)`, pool.id);
   }
-  yield* run('DELETE FROM ipam_space WHERE pool = ?', pool.id);
-  yield* run('DELETE FROM ipam_offer WHERE pool = ?', pool.id);
-  yield* run('DELETE FROM ipam_pool WHERE id = ?', pool.id);
+  yield* exec('DELETE FROM ipam_space WHERE pool = ?', pool.id);
+  yield* exec('DELETE FROM ipam_offer WHERE pool = ?', pool.id);
+  yield* exec('DELETE FROM ipam_pool WHERE id = ?', pool.id);
   if (pool.parent === undefined) {
     yield* giveRoot(work, pool.prefix);
   } else {
     yield* releaseBlock(work, poolNamespace, allocationName(`ippools/${pool.name}`));
   }
   if (pool.class === undefined) yield* countOffers(work, new Set(object.spec?.classNames ?? []));
-  else yield* run('UPDATE ipam_class SET stale = 1 WHERE plane = ? AND name = ?', work.plane, pool.class);
+  else yield* exec('UPDATE ipam_class SET stale = 1 WHERE plane = ? AND name = ?', work.plane, pool.class);
   return work.delete('ippools', object);
 }

@@ -6,7 +6,7 @@ import { occupant, removePool } from './provisioning.ts';
 import { badRequest, conflict } from './refusals.ts';
 import { scopeDigestOf } from './scope.ts';
 import { provision, requireRoles } from './sources.ts';
-import { one, run, type Step, type Work } from './work.ts';
+import { exec, one, type Step, type Work } from './work.ts';
 
 export function boundStatus(
   block: IpPrefix,
@@ -41,7 +41,7 @@ export function* holdRange(work: Work, claim: IPClaim, record: ClassRecord): Ste
       dependsOn: [{ plural: 'ippools', name: pool.name }],
     });
   }
-  yield* run('UPDATE ipam_pool SET holder = ? WHERE id = ?', `${claim.metadata.namespace}/${name}`, pool.id);
+  yield* exec('UPDATE ipam_pool SET holder = ? WHERE id = ?', `${claim.metadata.namespace}/${name}`, pool.id);
   return { ...claim, status: boundStatus(pool.prefix, pool.name, undefined) };
 }
 

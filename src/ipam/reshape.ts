@@ -8,7 +8,7 @@ import { conflict, exhausted, invalid, invalidValue } from './refusals.ts';
 import { giveRoot, takeRoot } from './roots.ts';
 import { allocationName } from './scope.ts';
 import { bytesOf, give, numberOf, type Space, save, spaceById, takeExactly } from './space.ts';
-import { one, type Row, rows, run, type Step, type Work } from './work.ts';
+import { exec, one, type Row, rows, type Step, type Work } from './work.ts';
 
 /** How many of what is in the way a refusal names. */
 const mostNamed = 10;
@@ -39,7 +39,7 @@ export function* reshapePool(work: Work, pool: PoolRecord, object: IPPool): Step
   }
   if (inTheWay.length > 0) throw obstructed(pool, next, inTheWay);
   yield* showReservations(work, pool, next);
-  yield* run(
+  yield* exec(
     'UPDATE ipam_pool SET start = ?, length = ?, reserved = ? WHERE id = ?',
     bytesOf(prefix.start),
     prefix.length,
@@ -77,7 +77,7 @@ function* recarve(work: Work, pool: PoolRecord, prefix: IpPrefix): Step<void> {
   const block: BlockRecord = (yield* blockNamed(work, poolNamespace, allocation))!;
   const parent = block.pool;
   const space = yield* spaceById(work.plane, block.space, prefix.family);
-  yield* run('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(pool.prefix.start));
+  yield* exec('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(pool.prefix.start));
   yield* give(space, pool.prefix, parent.prefix);
   if (!parent.prefix.contains(prefix) || (yield* takeExactly(space, prefix)) === undefined) {
     throw exhausted(
@@ -86,7 +86,7 @@ function* recarve(work: Work, pool: PoolRecord, prefix: IpPrefix): Step<void> {
       [{ plural: 'ippools', name: parent.name }],
     );
   }
-  yield* run(
+  yield* exec(
     `INSERT INTO ipam_block (space, start, last, length, plane, state, purpose, namespace, name)
      VALUES (?, ?, ?, ?, ?, 'held', 'PoolCarve', ?, ?)`,
     space.id,
@@ -116,7 +116,7 @@ function* reshapeSpace(
     for (const text of pool.fixed[kind]) {
       if (next.fixed[kind].includes(text)) continue;
       const range = IpPrefix.parse(text);
-      yield* run('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(range.start));
+      yield* exec('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(range.start));
       yield* give(space, range, pool.prefix);
     }
   }

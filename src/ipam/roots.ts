@@ -1,7 +1,7 @@
 import { IpPrefix } from '../address/index.ts';
 import { conflict } from './refusals.ts';
 import { bytesOf, createSpace, findSpace, give, numberOf, save, takeExactly } from './space.ts';
-import { one, run, type Step, type Work } from './work.ts';
+import { exec, one, type Step, type Work } from './work.ts';
 
 /** Root pools are blocks of a space of their own per project and family: two of them cannot overlap. */
 export function* takeRoot(work: Work, name: string, prefix: IpPrefix): Step<void> {
@@ -28,7 +28,7 @@ export function* takeRoot(work: Work, name: string, prefix: IpPrefix): Step<void
       dependsOn: [{ plural: 'ippools', name: String(holder?.name) }],
     });
   }
-  yield* run(
+  yield* exec(
     `INSERT INTO ipam_block (space, start, last, length, plane, state, purpose) VALUES (?, ?, ?, ?, ?, 'held', 'Root')`,
     space.id,
     bytesOf(prefix.start),
@@ -42,7 +42,7 @@ export function* takeRoot(work: Work, name: string, prefix: IpPrefix): Step<void
 
 export function* giveRoot(work: Work, prefix: IpPrefix): Step<void> {
   const space = (yield* findSpace(work.plane, 0, digestOf(work, prefix), prefix.family))!;
-  yield* run('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(prefix.start));
+  yield* exec('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(prefix.start));
   yield* give(space, prefix, IpPrefix.of(prefix.family, 0n, 0));
   space.live--;
   yield* save(space);

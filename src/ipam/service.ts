@@ -15,6 +15,8 @@ export interface IpamOptions {
   metrics?: Registry;
   /** How long a freed block rests where its pool does not say, in seconds; may be 0. */
   defaultRestSeconds: number;
+  /** Whether other servers write to the same store: what one of them leaves undone, another finds. */
+  shared?: boolean;
 }
 
 export interface Ipam {
@@ -44,6 +46,8 @@ const flushMilliseconds = 1000;
 const freedMilliseconds = 50;
 /** Rested blocks are freed in groups. */
 const sweepMilliseconds = 250;
+/** How often a server looks for what another one has left undone. */
+const sharedMilliseconds = 5000;
 
 export function createIpam(options: IpamOptions): Ipam {
   const { storage, clock, log, defaultRestSeconds } = options;
@@ -73,6 +77,7 @@ export function createIpam(options: IpamOptions): Ipam {
       const { result } = await storage.call<UpkeepAnswer>('ipam.upkeep', { defaultRestSeconds });
       if (result.more) within(0);
       else if (result.next !== undefined) within(Math.max(sweepMilliseconds, result.next - clock.now()));
+      if (options.shared) within(sharedMilliseconds);
     } catch (error) {
       log.error({ error }, 'IPAM could not bring its pools up to date; it tries again in a second');
       within(flushMilliseconds);

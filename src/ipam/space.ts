@@ -1,5 +1,5 @@
 import { type IpFamily, IpPrefix } from '../address/index.ts';
-import { one, type Row, rows, run, type Step } from './work.ts';
+import { exec, one, type Row, rows, run, type Step } from './work.ts';
 
 /** One address space of a pool, while a transaction works on it. `save` writes the summary back. */
 export interface Space {
@@ -95,7 +95,7 @@ function spaceOf(plane: string, family: IpFamily, row: Row): Space {
 }
 
 export function* save(space: Space): Step<void> {
-  yield* run(
+  yield* exec(
     'UPDATE ipam_space SET heads = ?, used = ?, live = ?, stale = 1 WHERE id = ?',
     JSON.stringify(space.heads),
     String(space.used),
@@ -159,7 +159,7 @@ function* splitOff(space: Space, around: IpPrefix, wanted: IpPrefix): Step<void>
 
 function* addFree(space: Space, block: IpPrefix): Step<void> {
   const start = hexOf(block.start);
-  yield* run('INSERT INTO ipam_free (space, length, start) VALUES (?, ?, ?)', space.id, block.length, fromHex(start));
+  yield* exec('INSERT INTO ipam_free (space, length, start) VALUES (?, ?, ?)', space.id, block.length, fromHex(start));
   const head = space.heads[block.length];
   if (head === undefined || start < head) space.heads[block.length] = start;
 }

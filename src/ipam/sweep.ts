@@ -4,7 +4,7 @@ import type { IPAllocation, IPClass, IPPool } from './objects.ts';
 import { poolById } from './pool-record.ts';
 import { statusOf } from './provisioning.ts';
 import { spaceById, spacesOf } from './space.ts';
-import { one, rows, run, type Step, type Work } from './work.ts';
+import { exec, one, rows, type Step, type Work } from './work.ts';
 
 /** How long a retained block whose lease has run out is still shown as Expiring; never longer than the lease itself. */
 const graceMilliseconds = 24 * 60 * 60 * 1000;
@@ -35,7 +35,7 @@ export function* sweepPlane(work: Work): Step<void> {
 
 function* expire(work: Work, namespace: string, name: string, lease: number): Step<void> {
   const until = work.now + Math.min(graceMilliseconds, lease);
-  yield* run(
+  yield* exec(
     `UPDATE ipam_block SET state = 'expiring', due = ? WHERE plane = ? AND namespace = ? AND name = ?`,
     until,
     work.plane,
@@ -74,7 +74,7 @@ export function* flushPlane(work: Work): Step<boolean> {
     work.plane,
   );
   for (const pool of new Set(stale.map((row) => Number(row.pool)))) {
-    yield* run('UPDATE ipam_space SET stale = 0 WHERE pool = ? AND stale = 1 AND plane = ?', pool, work.plane);
+    yield* exec('UPDATE ipam_space SET stale = 0 WHERE pool = ? AND stale = 1 AND plane = ?', pool, work.plane);
     if (pool === 0) continue;
     const record = yield* poolById(pool);
     const object = yield* work.get<IPPool>('ippools', '', record.name);
@@ -86,7 +86,7 @@ export function* flushPlane(work: Work): Step<boolean> {
   }
   for (const row of yield* rows('SELECT name FROM ipam_class WHERE stale = 1 AND plane = ? LIMIT 64', work.plane)) {
     const name = row.name as string;
-    yield* run('UPDATE ipam_class SET stale = 0 WHERE plane = ? AND name = ?', work.plane, name);
+    yield* exec('UPDATE ipam_class SET stale = 0 WHERE plane = ? AND name = ?', work.plane, name);
     const object = yield* work.get<IPClass>('ipclasses', '', name);
     const count = yield* one('SELECT count(*) AS n FROM ipam_pool WHERE plane = ? AND class = ?', work.plane, name);
     if (object !== undefined && object.status?.provisionedPools !== Number(count!.n)) {

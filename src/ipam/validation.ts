@@ -13,7 +13,8 @@ export function durationMilliseconds(text: string | undefined): number | undefin
   for (const [, count, , unit] of text.matchAll(/([0-9]+(\.[0-9]+)?)(ms|s|m|h)/g)) {
     sum += Number(count) * units[unit as keyof typeof units];
   }
-  return Number.isFinite(sum) ? sum : undefined;
+  // Whole milliseconds, and never none of them where there is a part of one.
+  return Number.isFinite(sum) ? Math.ceil(sum) : undefined;
 }
 
 const roleName = /^[a-zA-Z][a-zA-Z0-9-]{0,62}$/;

@@ -1,24 +1,21 @@
-import type { SqlValue, StorageKey, StoredRecord } from '../apiserver/index.ts';
+import type { ProcedureOperation, ProcedureStep, SqlValue, StorageKey, StoredRecord } from '../apiserver/index.ts';
 import type { KubeObject } from '../meta/index.ts';
 import { group, type Plural } from './objects.ts';
 
 export type Row = Record<string, SqlValue>;
 
 /**
- * What a step asks its driver for: rows of a statement, how many rows one changed, or a stored object's record.
- * On the way of an allocation: where a bound parameter takes part in planning (a join, or `column = ?` beside ORDER BY or
- * min), SQLite prepares the statement anew at every execution, 8 to 40 microseconds. `? + 0` and `? || ''` keep it out.
+ * What a step asks its driver for. On the way of an allocation: where a bound parameter takes part in planning (a join, or
+ * `column = ?` beside ORDER BY or min), SQLite prepares the statement anew at every execution, 8 to 40 microseconds.
+ * `? + 0` and `? || ''` keep it out.
  */
-export type Operation =
-  | { readonly kind: 'rows'; readonly sql: string; readonly parameters: SqlValue[] }
-  | { readonly kind: 'run'; readonly sql: string; readonly parameters: SqlValue[] }
-  | { readonly kind: 'record'; readonly key: StorageKey };
+export type Operation = ProcedureOperation;
 
 /**
  * A piece of IPAM's logic. It does no I/O: it yields operations, and whoever drives it answers them, at once (SQLite) or
  * after a round trip (PostgreSQL). Statements keep to what both speak, with `?` for parameters.
  */
-export type Step<T> = Generator<Operation, T, unknown>;
+export type Step<T> = ProcedureStep<T>;
 
 export function* rows(sql: string, ...parameters: SqlValue[]): Step<Row[]> {
   return (yield { kind: 'rows', sql, parameters }) as Row[];
@@ -31,6 +28,11 @@ export function* one(sql: string, ...parameters: SqlValue[]): Step<Row | undefin
 /** How many rows it changed. */
 export function* run(sql: string, ...parameters: SqlValue[]): Step<number> {
   return (yield { kind: 'run', sql, parameters }) as number;
+}
+
+/** A statement whose count nobody needs: where a store is far away, nothing waits for it. */
+export function* exec(sql: string, ...parameters: SqlValue[]): Step<void> {
+  yield { kind: 'exec', sql, parameters };
 }
 
 interface Change {
