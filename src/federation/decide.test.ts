@@ -186,6 +186,12 @@ describe('up', () => {
     const heard = thing('s', { status: source.status, annotations: { please: 'now' } });
     expect(at(copy({ ...mine, please: 'now' }), { source: heard }, ['please'])).toEqual([]);
   });
+
+  it('takes a request back from the source when it is taken back on the copy', () => {
+    const heard = thing('s', { status: source.status, annotations: { please: 'now', other: 'x' } });
+    const [step, ...rest] = at(copy(mine), { source: heard }, ['please']);
+    expect([step, rest]).toEqual([{ do: 'request', source: heard, annotations: { please: null } }, []]);
+  });
 });
 
 it('namespaces are relabelled, and go only when the hub\u2019s is gone or another', () => {

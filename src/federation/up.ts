@@ -44,7 +44,8 @@ export type UpStep =
   | { do: 'update'; object: KubeObject }
   | { do: 'status'; status: unknown }
   | { do: 'delete'; copy: Stored<KubeObject> }
-  | { do: 'request'; source: Stored<KubeObject>; annotations: Record<string, string> };
+  /** null takes an annotation off. */
+  | { do: 'request'; source: Stored<KubeObject>; annotations: Record<string, string | null> };
 
 function marked(
   wanted: KubeObject,
@@ -81,13 +82,17 @@ export function decideUp(snapshot: UpSnapshot, requests: readonly string[] = [])
   if (sourceUidOf(copy) !== source.metadata.uid) return [{ do: 'delete', copy }];
 
   const steps: UpStep[] = [];
-  const asked = Object.fromEntries(
+  const asked: Record<string, string> = Object.fromEntries(
     requests.flatMap((key) => {
       const value = copy.metadata.annotations?.[key];
       return value === undefined ? [] : [[key, value]];
     }),
   );
-  const unheard = Object.entries(asked).filter(([key, value]) => source.metadata.annotations?.[key] !== value);
+  // A request that was taken back is taken back from the source, too: it must not be heard later.
+  const unheard = requests.flatMap((key) => {
+    const value = asked[key] ?? null;
+    return (source.metadata.annotations?.[key] ?? null) === value ? [] : [[key, value] as const];
+  });
   if (unheard.length > 0) steps.push({ do: 'request', source, annotations: Object.fromEntries(unheard) });
   const object = updateOf(marked(wanted, source, location, asked), copy);
   if (object !== undefined) steps.push({ do: 'update', object });

@@ -329,3 +329,14 @@ describe('a bound claim', () => {
     });
   });
 });
+
+it('a claim that takes an interface somebody was giving back takes the request off: it must not be heard later', () => {
+  const asked = unheld();
+  const annotations = { ...asked.metadata.annotations, [networkingAnnotations.returnRequested]: asked.metadata.uid };
+  const networkInterface = { ...asked, metadata: { ...asked.metadata, annotations } };
+  const step = decide(snapshotOf({ claim: holdingClaim(), networkInterface }));
+  expect(JSON.stringify(step)).toContain(`"${networkingAnnotations.returnRequested}":null`);
+  expect(JSON.stringify(decide(snapshotOf({ claim: holdingClaim(), networkInterface: asked })))).not.toContain(
+    networkingAnnotations.returnRequested,
+  );
+});

@@ -78,10 +78,15 @@ export function interfacePatch(
   if (addresses !== undefined && !jsonEqual(addresses, spec.addresses)) changed.addresses = addresses;
 
   const labels = difference(metadata.labels ?? {}, labelsOf(derivation, metadata.labels ?? {}));
-  const record = recordOf(networkInterface) === undefined ? recordAnnotations(routing) : {};
+  const asked = metadata.annotations?.[networkingAnnotations.returnRequested] !== undefined;
+  const annotations = {
+    ...(recordOf(networkInterface) === undefined ? recordAnnotations(routing) : {}),
+    // Whoever asked for it back came second: left on, the request would be heard when the interface is let go.
+    ...(asked ? { [networkingAnnotations.returnRequested]: null } : {}),
+  };
   const meta = {
     ...(Object.keys(labels).length === 0 ? {} : { labels }),
-    ...(Object.keys(record).length === 0 ? {} : { annotations: record }),
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
   };
   const patch = {
     ...(Object.keys(meta).length === 0 ? {} : { metadata: meta }),
