@@ -1,0 +1,25 @@
+import { ApiError } from '../../../meta/index.ts';
+import type { StepProcedure, StorageKey } from '../storage.ts';
+
+/** Procedures for the tests: a counter in a table of its own, shown as a record. */
+export const postgresSchema = 'CREATE TABLE IF NOT EXISTS counter (name TEXT PRIMARY KEY, value BIGINT NOT NULL);';
+
+const encoder = new TextEncoder();
+
+export const steps: Record<string, StepProcedure> = {
+  *add(tx, argument) {
+    const { key, fail } = argument as { key: StorageKey; fail?: boolean };
+    yield {
+      kind: 'exec',
+      sql: 'INSERT INTO counter VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = counter.value + 1',
+      parameters: [key.name],
+    };
+    const rows = (yield { kind: 'rows', sql: 'SELECT value FROM counter WHERE name = ?', parameters: [key.name] }) as {
+      value: number;
+    }[];
+    const value = rows[0]!.value;
+    yield { kind: 'put', key, value: encoder.encode(`${value}@${tx.revision}`) };
+    if (fail === true) throw ApiError.of('Conflict', 'refused after its statements');
+    return value;
+  },
+};

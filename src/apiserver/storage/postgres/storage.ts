@@ -1,0 +1,516 @@
+import type pg from 'pg';
+import type { Clock, Timer } from '../../../kube/index.ts';
+import { ApiError } from '../../../meta/index.ts';
+import { Collection } from '../collection.ts';
+import { StorageClosed } from '../errors.ts';
+import { History, type HistoryLimits } from '../history.ts';
+import { checkKey, collectionOf, wholeKey } from '../key.ts';
+import {
+  type Commit,
+  type CommitResult,
+  type ListPage,
+  type ListQuery,
+  RevisionCompacted,
+  RevisionInFuture,
+  type StepProcedure,
+  type Storage,
+  type StorageEvent,
+  type StorageKey,
+  type StoredRecord,
+  type WatchQuery,
+  type WatchSink,
+} from '../storage.ts';
+import { Watcher } from '../watcher.ts';
+import { connectionTo, query, type Row } from './connection.ts';
+import { page } from './lists.ts';
+import { channel, writeLock } from './schema.ts';
+import { type Logged, PostgresTransaction, recordOf } from './transaction.ts';
+
+export interface PostgresDeps {
+  url: string;
+  clock: Clock;
+  log: (level: 'info' | 'warn' | 'error', message: string, data?: Record<string, unknown>) => void;
+  procedures: ReadonlyMap<string, StepProcedure>;
+  history: HistoryLimits;
+  onFatal: (error: Error) => void;
+  readers: pg.Pool;
+}
+
+interface Job {
+  run(transaction: PostgresTransaction): Promise<unknown>;
+  resolve(value: { revision: number; result: unknown }): void;
+  reject(error: unknown): void;
+}
+
+/** How many commits share one transaction: other servers wait for its lock. */
+const batchSize = 64;
+/** A notification may be lost with its connection: the log is looked at anyway. */
+const pollMilliseconds = 500;
+const reconnectMilliseconds = 250;
+/** Revisions between two removals from the log. */
+const tidyEvery = 500;
+const rowsAtOnce = 5000;
+
+/**
+ * A store in PostgreSQL that several servers share. Whoever writes holds an advisory lock from before its revision is
+ * assigned until its transaction is visible: revisions become visible in order, so that no watch ever skips one.
+ */
+export class PostgresStorage implements Storage {
+  readonly #deps: PostgresDeps;
+  readonly #history: History;
+  readonly #collections = new Map<string, Collection>();
+  readonly #listeners = new Set<(events: readonly StorageEvent[]) => void>();
+  readonly #dropped = new Map<string, number>();
+  #visible: number;
+  #announced: number;
+  #writer: Promise<pg.Client> | undefined;
+  #listener: pg.Client | undefined;
+  #queue: Job[] = [];
+  #running: Promise<void> | undefined;
+  #scheduled = false;
+  #tail: Promise<void> = Promise.resolve();
+  #poll: Timer | undefined;
+  /** A look at the log is waiting for its turn: one more would see nothing else. */
+  #looking = false;
+  #closed = false;
+
+  constructor(deps: PostgresDeps, newest: number, horizon: number) {
+    this.#deps = deps;
+    this.#visible = newest;
+    this.#announced = newest;
+    this.#history = new History(deps.history, horizon);
+  }
+
+  /** Fills the history with what the log holds, and follows it from then on. */
+  async start(): Promise<void> {
+    const newest = this.#visible;
+    const { rows } = await query(
+      this.#deps.readers,
+      'SELECT * FROM berth_log WHERE revision > ? AND revision <= ? ORDER BY revision, seq',
+      [Math.max(this.#history.horizon, newest - this.#history.revisions), newest],
+    );
+    for (const row of rows) this.#remember(loggedOf(row));
+    this.#history.trim(newest);
+    await this.#listen();
+    this.#pollSoon();
+  }
+
+  get revision(): number {
+    return this.#visible;
+  }
+
+  commit(commit: Commit): Promise<CommitResult> {
+    try {
+      const seen = new Set<string>();
+      for (const { key } of [...(commit.puts ?? []), ...(commit.deletes ?? [])]) {
+        checkKey(key);
+        if (seen.has(wholeKey(key))) {
+          const { plane, resource, namespace, name } = key;
+          throw new TypeError(
+            `one commit writes ${plane} ${resource} ${namespace}/${name} twice: it may write a key once`,
+          );
+        }
+        seen.add(wholeKey(key));
+      }
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return this.#enqueue((transaction) => transaction.commit(commit)).then(({ revision }) => ({ revision }));
+  }
+
+  call<R>(procedure: string, argument: unknown): Promise<CommitResult & { result: R }> {
+    const step = this.#deps.procedures.get(procedure);
+    if (step === undefined) return Promise.reject(new Error(`the store has no procedure ${procedure}`));
+    return this.#enqueue((transaction) => transaction.run(step, argument)) as Promise<CommitResult & { result: R }>;
+  }
+
+  async get(key: StorageKey): Promise<StoredRecord | undefined> {
+    this.#checkOpen();
+    const { rows } = await query(
+      this.#deps.readers,
+      'SELECT revision, value FROM berth_live WHERE plane = ? AND resource = ? AND namespace = ? AND name = ?',
+      [key.plane, key.resource, key.namespace, key.name],
+    );
+    if (rows[0] === undefined) return undefined;
+    const record = recordOf(key, rows[0]);
+    await this.#reach(record.revision);
+    return record;
+  }
+
+  async list(list: ListQuery): Promise<ListPage> {
+    this.#checkOpen();
+    if (list.revision !== undefined) {
+      await this.#reach(list.revision);
+      this.#checkReach(list.plane, list.revision);
+    }
+    const found = await page(this.#deps.readers, list);
+    // A watch goes on from here: what this server shows must have come as far.
+    await this.#reach(found.revision);
+    return found;
+  }
+
+  watch(watch: WatchQuery, sink: WatchSink): { close(): void } {
+    this.#checkOpen();
+    this.#checkReach(watch.plane, watch.from);
+    const collection = this.#collection(watch);
+    const backlog = watch.from === this.#visible ? [] : this.#history.after(collection, watch.from);
+    const watcher = new Watcher(watch.namespace, watch.from, backlog, sink, (error) => this.#sinkFailed(error));
+    collection.watchers.add(watcher);
+    this.#deps.clock.soon(() => watcher.start(this.#visible));
+    return {
+      close: () => {
+        watcher.stop();
+        collection.watchers.delete(watcher);
+      },
+    };
+  }
+
+  onCommit(listener: (events: readonly StorageEvent[]) => void): () => void {
+    const own = (events: readonly StorageEvent[]) => listener(events);
+    this.#listeners.add(own);
+    return () => {
+      this.#listeners.delete(own);
+    };
+  }
+
+  async dropPlane(plane: string): Promise<void> {
+    await this.#enqueue((transaction) => transaction.dropPlane(plane));
+  }
+
+  backup(): Promise<void> {
+    return Promise.reject(new Error('a store in PostgreSQL is backed up with pg_dump'));
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    while (this.#running !== undefined || this.#queue.length > 0) {
+      await this.#running;
+      await new Promise<void>((resolve) => this.#deps.clock.soon(resolve));
+    }
+    this.#closed = true;
+    this.#poll?.cancel();
+    await this.#tail;
+    for (const collection of this.#collections.values()) {
+      for (const watcher of [...collection.watchers]) watcher.end(this.#visible);
+      collection.watchers.clear();
+    }
+    await Promise.allSettled([this.#writer?.then((client) => client.end()), this.#listener?.end()]);
+    await this.#deps.readers.end();
+  }
+
+  #enqueue(run: Job['run']): Promise<{ revision: number; result: unknown }> {
+    return new Promise((resolve, reject) => {
+      try {
+        this.#checkOpen();
+      } catch (error) {
+        return reject(error);
+      }
+      this.#queue.push({ run, resolve, reject });
+      if (this.#scheduled || this.#running !== undefined) return;
+      this.#scheduled = true;
+      this.#deps.clock.soon(() => {
+        this.#scheduled = false;
+        this.#flush();
+      });
+    });
+  }
+
+  #flush(): void {
+    if (this.#running !== undefined || this.#queue.length === 0) return;
+    const jobs = this.#queue.splice(0, batchSize);
+    this.#running = this.#write(jobs).finally(() => {
+      this.#running = undefined;
+      this.#flush();
+    });
+  }
+
+  /** One transaction of the database for all `jobs`, each in its own savepoint. */
+  async #write(jobs: readonly Job[]): Promise<void> {
+    const settle: (() => void)[] = [];
+    let client: pg.Client;
+    try {
+      client = await this.#connect();
+    } catch (error) {
+      for (const job of jobs) job.reject(unavailable(error, 'nothing was written'));
+      return;
+    }
+    let committing = false;
+    try {
+      const asked = [
+        query(client, 'BEGIN', []),
+        query(client, `SELECT pg_advisory_xact_lock(${writeLock})`, []),
+        query(client, `SELECT value FROM berth_meta WHERE key = 'revision'`, []),
+      ];
+      const base = Number((await Promise.all(asked))[2]!.rows[0]!.value);
+      let revision = base;
+      const events: Logged[] = [];
+      for (const job of jobs) {
+        const saved = query(client, 'SAVEPOINT job', []);
+        saved.catch(() => {});
+        const transaction = new PostgresTransaction(client, revision + 1, this.#deps.clock.now());
+        try {
+          const result = await job.run(transaction);
+          events.push(...(await transaction.settle()));
+          revision += 1;
+          const own = revision;
+          settle.push(() => job.resolve({ revision: own, result }));
+        } catch (error) {
+          await transaction.settle().catch(() => {});
+          await saved;
+          await query(client, 'ROLLBACK TO SAVEPOINT job', []);
+          settle.push(() => job.reject(error));
+        }
+        query(client, 'RELEASE SAVEPOINT job', []).catch(() => {});
+      }
+      committing = true;
+      await this.#finish(client, base, revision);
+      await this.#shown(base, revision, events);
+    } catch (error) {
+      this.#writer = undefined;
+      client.end().catch(() => {});
+      const known = committing
+        ? 'whether it was written is not known: read before it is repeated'
+        : 'nothing was written';
+      for (const job of jobs) job.reject(unavailable(error, known));
+      return;
+    }
+    for (const done of settle) done();
+  }
+
+  async #finish(client: pg.Client, base: number, revision: number): Promise<void> {
+    const last: Promise<unknown>[] = [];
+    if (revision > base) {
+      last.push(query(client, `UPDATE berth_meta SET value = ? WHERE key = 'revision'`, [revision]));
+      if (Math.floor(revision / tidyEvery) > Math.floor(base / tidyEvery)) {
+        const horizon = Math.max(0, revision - this.#history.revisions);
+        last.push(
+          query(client, `UPDATE berth_meta SET value = greatest(value, ?) WHERE key = 'horizon'`, [horizon]),
+          query(client, 'DELETE FROM berth_log WHERE revision <= ?', [horizon]),
+        );
+      }
+      last.push(query(client, `NOTIFY ${channel}`, []));
+    }
+    last.push(query(client, 'COMMIT', []));
+    await Promise.all(last);
+  }
+
+  /** Shows a transaction of ours: at once where nobody else wrote in between, else by the log. */
+  #shown(base: number, revision: number, events: readonly Logged[]): Promise<void> {
+    return this.#follow(async () => {
+      if (this.#visible === base) {
+        this.#show(events, revision);
+      } else {
+        await this.#readLog();
+      }
+    });
+  }
+
+  /** Resolves once everything up to `revision` is visible here. */
+  #reach(revision: number): Promise<void> {
+    if (revision <= this.#visible) return Promise.resolve();
+    return this.#follow(async () => {
+      if (revision > this.#visible) await this.#readLog();
+    });
+  }
+
+  /** One after the other: what is shown is shown in order. */
+  #follow(work: () => Promise<void>): Promise<void> {
+    const next = this.#tail.then(work);
+    this.#tail = next.catch(() => {});
+    return next;
+  }
+
+  async #readLog(): Promise<void> {
+    for (;;) {
+      const { rows } = await query(
+        this.#deps.readers,
+        `SELECT m.revision AS newest, m.horizon, g.* FROM
+           (SELECT max(value) FILTER (WHERE key = 'revision') AS revision,
+                   max(value) FILTER (WHERE key = 'horizon') AS horizon FROM berth_meta) m
+         LEFT JOIN (SELECT * FROM berth_log WHERE revision > ? ORDER BY revision, seq LIMIT ${rowsAtOnce}) g ON true
+         ORDER BY g.revision, g.seq`,
+        [this.#visible],
+      );
+      const first = rows[0]!;
+      if (Number(first.horizon) > this.#visible) {
+        const error = new Error(
+          `this server is at revision ${this.#visible} and the database's log starts at ${first.horizon}: it was away for too long and must be started again`,
+        );
+        this.#deps.onFatal(error);
+        throw error;
+      }
+      const logged = rows.filter((row) => row.plane !== null).map(loggedOf);
+      const whole = rows.length < rowsAtOnce;
+      // The last revision of a part may not be all there.
+      const newest = whole ? Number(first.newest) : logged.at(-1)!.event.revision - 1;
+      this.#show(
+        logged.filter(({ event }) => event.revision <= newest),
+        newest,
+      );
+      if (whole) return;
+    }
+  }
+
+  #show(logged: readonly Logged[], revision: number): void {
+    if (revision <= this.#visible) return;
+    this.#visible = revision;
+    const events: StorageEvent[] = [];
+    const touched = new Set<Watcher>();
+    for (const each of logged) {
+      const { event } = each;
+      if (event.key.resource === '') {
+        this.#dropNow(event.key.plane, event.revision);
+        continue;
+      }
+      const collection = this.#remember(each);
+      events.push(event);
+      for (const watcher of collection.watchers) if (watcher.offer(event)) touched.add(watcher);
+    }
+    this.#history.trim(revision);
+    for (const listener of events.length === 0 ? [] : [...this.#listeners]) {
+      try {
+        listener(events);
+      } catch (error) {
+        this.#sinkFailed(error);
+      }
+    }
+    for (const watcher of touched) watcher.flush(revision);
+    this.#announce();
+  }
+
+  #announce(): void {
+    const distance = Math.max(1, Math.floor(this.#history.revisions / 4));
+    if (this.#visible - this.#announced < distance) return;
+    this.#announced = this.#visible;
+    for (const collection of this.#collections.values()) {
+      for (const watcher of collection.watchers) watcher.announce(this.#visible, distance);
+    }
+  }
+
+  #remember({ event, previousRevision }: Logged): Collection {
+    const collection = this.#collection(event.key);
+    this.#history.add(collection, event, previousRevision);
+    return collection;
+  }
+
+  #dropNow(plane: string, revision: number): void {
+    this.#dropped.set(plane, revision);
+    for (const [text, collection] of this.#collections) {
+      if (collection.plane !== plane) continue;
+      for (const watcher of [...collection.watchers]) watcher.end(revision);
+      collection.watchers.clear();
+      this.#collections.delete(text);
+    }
+  }
+
+  #collection(of: { plane: string; resource: string }): Collection {
+    const text = collectionOf(of);
+    let collection = this.#collections.get(text);
+    if (collection === undefined) {
+      collection = new Collection(of.plane, of.resource, false);
+      this.#collections.set(text, collection);
+    }
+    return collection;
+  }
+
+  #connect(): Promise<pg.Client> {
+    this.#writer ??= (async () => {
+      const client = connectionTo(this.#deps.url);
+      client.on('error', (error) => {
+        this.#deps.log('warn', 'the connection for writing to PostgreSQL is lost', { error: error.message });
+        this.#writer = undefined;
+      });
+      await client.connect();
+      return client;
+    })();
+    this.#writer.catch(() => {
+      this.#writer = undefined;
+    });
+    return this.#writer;
+  }
+
+  async #listen(): Promise<void> {
+    const client = connectionTo(this.#deps.url);
+    const again = () => {
+      if (this.#closed || this.#listener !== client) return;
+      this.#listener = undefined;
+      this.#deps.clock.after(reconnectMilliseconds, () => {
+        if (!this.#closed) this.#listen().catch(again);
+      });
+    };
+    this.#listener = client;
+    client.on('error', again);
+    client.on('end', again);
+    client.on('notification', () => this.#lookNow());
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${channel}`);
+    } catch (error) {
+      this.#deps.log('warn', 'PostgreSQL cannot be listened to; the log is polled', {
+        error: (error as Error).message,
+      });
+      again();
+    }
+  }
+
+  #lookNow(): void {
+    if (this.#closed || this.#looking) return;
+    this.#looking = true;
+    const look = () => {
+      this.#looking = false;
+      return this.#closed ? Promise.resolve() : this.#readLog();
+    };
+    this.#follow(look).catch((error: Error) => {
+      this.#deps.log('warn', 'the log in PostgreSQL cannot be read; it is tried again', { error: error.message });
+    });
+  }
+
+  #pollSoon(): void {
+    this.#poll = this.#deps.clock.after(pollMilliseconds, () => {
+      if (this.#closed) return;
+      this.#lookNow();
+      this.#pollSoon();
+    });
+  }
+
+  #checkReach(plane: string, revision: number): void {
+    if (revision > this.#visible) {
+      throw new RevisionInFuture(`revision ${revision} is ahead of the newest, ${this.#visible}`);
+    }
+    const oldest = Math.max(this.#history.horizon, this.#dropped.get(plane) ?? 0);
+    if (revision < oldest) throw new RevisionCompacted(oldest);
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new StorageClosed('the store is closed');
+  }
+
+  #sinkFailed(error: unknown): void {
+    this.#deps.log('error', 'a watch or listener threw while it was told of a commit', { error: String(error) });
+  }
+}
+
+function loggedOf(row: Row): Logged {
+  const key = {
+    plane: row.plane as string,
+    resource: row.resource as string,
+    namespace: row.namespace as string,
+    name: row.name as string,
+  };
+  const previous = row.previous as Uint8Array | null;
+  return {
+    event: {
+      type: (row.deleted as unknown as boolean) ? 'delete' : 'put',
+      key,
+      revision: Number(row.revision),
+      value: row.value as Uint8Array,
+      ...(previous === null ? {} : { previous }),
+    },
+    previousRevision: Number(row.previous_revision ?? 0),
+  };
+}
+
+function unavailable(error: unknown, known: string): ApiError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return ApiError.of('ServiceUnavailable', `the database does not answer (${reason}); ${known}`);
+}
