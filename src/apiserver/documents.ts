@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { ApiError } from '../meta/index.ts';
 import { aggregatedDiscovery, apiGroupDocument, apiGroupList, apiResourceList, apiVersions } from './discovery.ts';
-import { noSuchPath } from './errors.ts';
+import { PageNotFound } from './errors.ts';
 import { type ApiRequest, type ApiResponse, json, text } from './http/message.ts';
 import { mediaRanges } from './http/negotiate.ts';
 import { openApiDocument } from './open-api-documents.ts';
@@ -82,7 +82,7 @@ export class Documents {
       if (groupVersion === undefined) return apiGroupDocument(plane, group);
       return apiResourceList(plane, group, groupVersion);
     });
-    if (body === undefined) throw noSuchPath();
+    if (body === undefined) throw new PageNotFound();
     return { status: 200, headers: { 'content-type': 'application/json' }, body };
   }
 
@@ -106,7 +106,7 @@ export class Documents {
     const ping = { name: 'ping', ready: () => true };
     const checks = [ping, ...(endpoint === 'livez' ? [] : this.#readyChecks)];
     const chosen = only === undefined ? checks : checks.filter((check) => check.name === only);
-    if (chosen.length === 0) throw noSuchPath();
+    if (chosen.length === 0) throw new PageNotFound();
     const excluded = new Set(request.query.getAll('exclude'));
     const lines = chosen.map((check) => {
       if (excluded.has(check.name)) return { ok: true, line: `[+]${check.name} excluded: ok` };

@@ -30,7 +30,17 @@ export function notFound(resource: GroupPlural, name: string): ApiError {
   return ApiError.of('NotFound', `${qualifiedResource(resource)} "${name}" not found`, details(resource, name));
 }
 
-/** What the server answers for a path that leads nowhere. */
+/**
+ * A path that nothing is registered for: Go's plain text, not a Status. The error still is what a client makes of it.
+ */
+export class PageNotFound extends ApiError {
+  constructor() {
+    super(noSuchPath().status);
+    this.name = 'PageNotFound';
+  }
+}
+
+/** A path below a built-in group and version that leads nowhere. */
 export function noSuchPath(): ApiError {
   return ApiError.of('NotFound', 'the server could not find the requested resource', {});
 }

@@ -3,9 +3,9 @@ import { ApiError, type KubeObject } from '../meta/index.ts';
 import type { AccessAttributes, Authorizer } from './access/interfaces.ts';
 import { denied } from './denied.ts';
 import type { Documents } from './documents.ts';
-import { badRequest, methodNotAllowed, noSuchPath, notFound } from './errors.ts';
-import { bodyText, decodeText } from './http/body.ts';
-import { type ApiRequest, type ApiResponse, failure, json } from './http/message.ts';
+import { badRequest, methodNotAllowed, noSuchPath, notFound, PageNotFound } from './errors.ts';
+import { bodyText, decodeOrRefuse, notDecodable } from './http/body.ts';
+import { type ApiRequest, type ApiResponse, failure, json, text as textResponse } from './http/message.ts';
 import { bodyFormat, booleanParameter, negotiateOutput } from './http/negotiate.ts';
 import { parseResourcePath, type ResourcePath, splitPlanePath } from './http/path.ts';
 import type { ServerMetrics } from './metrics.ts';
@@ -50,6 +50,7 @@ export class Handler {
     try {
       return await this.#route(acceptProtobuf(request));
     } catch (error) {
+      if (error instanceof PageNotFound) return textResponse(404, '404 page not found\n');
       if (error instanceof ApiError) return failure(error);
       this.#options.log.error({ err: error, method: request.method, path: request.path }, 'request failed');
       const message = `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`;
@@ -61,7 +62,7 @@ export class Handler {
     const where = splitPlanePath(request.path);
     const plane = this.#options.findPlane(where.base);
     if (plane === undefined) {
-      if (where.kind !== 'project') throw noSuchPath();
+      if (where.kind !== 'project') throw new PageNotFound();
       if (await this.#options.projectExists(where.project)) {
         throw ApiError.of('ServiceUnavailable', `the control plane of project ${where.project} is not open yet`);
       }
@@ -96,7 +97,9 @@ export class Handler {
     const scope = scopeOf(path, verb, request);
     const authorize = (asked: string): void => this.#authorize(request, plane, path, asked, scope);
     authorize(verb);
-    if (served === undefined || (path.namespace !== '' && !served.resource.namespaced)) throw noSuchPath();
+    if (served === undefined || leadsAstray(served, path, verb)) {
+      throw plane.isBuiltIn(path.group, path.version) ? noSuchPath() : new PageNotFound();
+    }
     checkPathNames(served, path);
     const call: Call = {
       server: this.#options.context,
@@ -136,7 +139,7 @@ export class Handler {
     if (request.method !== 'POST' || path.name !== '') throw methodNotAllowed(review, request.method.toLowerCase());
     this.#authorize(request, plane, path, 'create', { name: '' });
     const text = bodyText(request.body);
-    const { value } = decodeText(text, bodyFormat(single(request.headers['content-type'])), false);
+    const { value } = decodeOrRefuse(text, bodyFormat(single(request.headers['content-type'])), false, notDecodable);
     const apiVersion = `${review.group}/${review.version}`;
     const object = value as KubeObject;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -176,6 +179,12 @@ function verbOf(request: ApiRequest, path: ResourcePath): Verb {
   }
 }
 
+/** Whether a path says a namespace where the kind has none, or none where one object of a namespace is meant. */
+function leadsAstray({ resource }: Served, { namespace }: ResourcePath, verb: Verb): boolean {
+  if (!resource.namespaced) return namespace !== '';
+  return namespace === '' && verb !== 'list' && verb !== 'watch';
+}
+
 const nameSelector = /^metadata\.name=([^,=\\]+)$/;
 
 /** A list or watch of one name counts as being about that object, so that a role may grant just it. */
@@ -203,17 +212,13 @@ function checkOffered(call: Call, verb: Verb): void {
       (subresource === 'status' && resource.subresources.status) ||
       (subresource === 'scale' && resource.subresources.scale !== undefined) ||
       strategy.extraSubresources?.includes(subresource) === true;
-    if (!offered) throw noSuchPath();
+    if (!offered) throw strategy.custom ? notFound(resource, name) : noSuchPath();
     const extra = strategy.extraSubresources?.includes(subresource) === true;
     if (verb !== 'update' && (extra || (verb !== 'get' && verb !== 'patch'))) throw refuse();
     return;
   }
   if (resource.verbs !== undefined && !resource.verbs.includes(verb)) throw refuse();
   if ((verb === 'create' && name !== '') || ((verb === 'update' || verb === 'patch') && name === '')) throw refuse();
-  if (resource.namespaced && call.namespace === '' && verb !== 'list' && verb !== 'watch') {
-    if (verb === 'create') throw badRequest('an empty namespace may not be set during creation');
-    throw refuse();
-  }
 }
 
 async function measured(metrics: ServerMetrics, call: Call, verb: Verb): Promise<ApiResponse> {

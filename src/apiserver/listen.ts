@@ -11,6 +11,7 @@ import type { Authenticator, PeerCertificate } from './access/interfaces.ts';
 import { warningHeader } from './direct.ts';
 import type { Handler } from './handler.ts';
 import { type ApiResponse, type EventStream, failure, isStream } from './http/message.ts';
+import { booleanParameter } from './http/negotiate.ts';
 import type { Limits } from './registry/call.ts';
 
 const compress = promisify(gzip);
@@ -123,7 +124,7 @@ export class Front {
         identity,
         signal,
       };
-      const goesOn = query.get('watch') === 'true' || query.get('watch') === '1';
+      const goesOn = booleanParameter(query, 'watch') === true;
       if (goesOn) return await this.#options.handler.handle(asked);
       return await this.#limited(asked.method, () => this.#options.handler.handle(asked));
     } catch (error) {

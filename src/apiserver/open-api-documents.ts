@@ -1,5 +1,5 @@
 import { ApiError } from '../meta/index.ts';
-import { noSuchPath } from './errors.ts';
+import { PageNotFound } from './errors.ts';
 import type { ApiRequest, ApiResponse } from './http/message.ts';
 import { mediaRanges } from './http/negotiate.ts';
 import { type OpenApiDocument, openApiV2, openApiV2ProtobufType, openApiV3, openApiV3Index } from './openapi/index.ts';
@@ -17,7 +17,7 @@ export function openApiDocument(request: ApiRequest, plane: Plane, path: string)
   const match = /^\/openapi\/v3\/(?:api\/([^/]+)|apis\/([^/]+)\/([^/]+))$/.exec(path);
   const group = match?.[2] ?? '';
   const version = match?.[1] ?? match?.[3];
-  if (!resources.some((resource) => resource.group === group && resource.version === version)) throw noSuchPath();
+  if (!resources.some((resource) => resource.group === group && resource.version === version)) throw new PageNotFound();
   return answer(request, openApiV3({ group, version: version! }, resources), 'application/json');
 }
 

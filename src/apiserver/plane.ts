@@ -58,6 +58,13 @@ export class Plane {
     return this.#served.get(`${group}/${version}/${plural}`);
   }
 
+  /** Whether a group and version is served by what is built in, not by CRDs. */
+  isBuiltIn(group: string, version: string): boolean {
+    const same = (kind: { group: string; version: string }): boolean =>
+      kind.group === group && kind.version === version;
+    return this.#fixed.some(({ resource }) => same(resource)) || this.reviews.some(same);
+  }
+
   served(): Iterable<Served> {
     return this.#served.values();
   }

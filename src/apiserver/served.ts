@@ -20,6 +20,8 @@ export interface NameConflict {
 /** What is peculiar to a kind: kube-apiserver's registry strategies. Functions change the object they get, in place. */
 export interface Strategy {
   readonly nameRule: NameRule;
+  /** A custom resource: kube-apiserver decodes and routes these by rules of their own. */
+  readonly custom: boolean;
   /** Whether `metadata.generation` is kept. */
   readonly generation: boolean;
   /** PUT of an object that is not there makes it. */
@@ -47,6 +49,7 @@ export interface Strategy {
 
 export const customResourceStrategy: Strategy = {
   nameRule: defaultNameRule,
+  custom: true,
   generation: true,
   createOnUpdate: false,
   unconditionalUpdate: false,

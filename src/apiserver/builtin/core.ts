@@ -9,6 +9,7 @@ const immortal = new Set(['default', 'kube-system', 'kube-public']);
 const nameLabel = 'kubernetes.io/metadata.name';
 
 function labelName(namespace: KubeObject): void {
+  if (namespace.metadata.name === undefined) return;
   namespace.metadata.labels = { ...namespace.metadata.labels, [nameLabel]: namespace.metadata.name };
 }
 

@@ -58,6 +58,7 @@ export function builtin(definition: BuiltinDefinition): Served {
     storedApiVersion: stored.group === '' ? stored.version : `${stored.group}/${stored.version}`,
     strategy: {
       nameRule: defaultNameRule,
+      custom: false,
       generation: false,
       createOnUpdate: false,
       unconditionalUpdate: true,

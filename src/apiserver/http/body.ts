@@ -4,9 +4,9 @@ import { duplicateKeys } from './duplicates.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** The text of a body. Throws 400 where it is empty or not UTF-8. */
+/** The text of a body, '' where there is none. Throws 400 where it is not UTF-8. */
 export function bodyText(body: string | Uint8Array | undefined): string {
-  if (body === undefined || body.length === 0) throw badRequest('the request has no body: an object was expected');
+  if (body === undefined || body.length === 0) return '';
   if (typeof body === 'string') return body;
   try {
     return decoder.decode(body);
@@ -21,16 +21,69 @@ export interface DecodedBody {
   readonly duplicates: readonly string[];
 }
 
-/** Parses a JSON or YAML text. Throws 400. */
-export function decodeText(text: string, format: 'json' | 'yaml', findDuplicates: boolean): DecodedBody {
+export type BodyFormat = 'json' | 'yaml';
+
+/** A text that is no JSON or YAML. The message is what is wrong with it, in the words of Go's decoders. */
+export class BodySyntaxError extends Error {
+  readonly format: BodyFormat;
+
+  constructor(format: BodyFormat, message: string) {
+    super(message);
+    this.name = 'BodySyntaxError';
+    this.format = format;
+  }
+}
+
+/** Parses a JSON or YAML text. Throws BodySyntaxError. */
+export function decodeText(text: string, format: BodyFormat, findDuplicates: boolean): DecodedBody {
   if (format === 'yaml') return decodeYaml(text, findDuplicates);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
+    throw new BodySyntaxError('json', goSyntaxError(text, (error as Error).message));
   }
   return { value, duplicates: findDuplicates ? duplicateKeys(text) : [] };
+}
+
+/** Decodes a text; what is wrong with it becomes a 400 of what `word` makes of it. */
+export function decodeOrRefuse(
+  text: string,
+  format: BodyFormat,
+  findDuplicates: boolean,
+  word: (error: BodySyntaxError) => string,
+): DecodedBody {
+  try {
+    return decodeText(text, format, findDuplicates);
+  } catch (error) {
+    if (error instanceof BodySyntaxError) throw badRequest(word(error));
+    throw error;
+  }
+}
+
+/** As apimachinery's serializers begin their refusal of a text of either format. */
+export function notDecodable(error: BodySyntaxError): string {
+  return error.format === 'json'
+    ? `couldn't get version/kind; json parse error: ${error.message}`
+    : `error converting YAML to JSON: ${error.message}`;
+}
+
+const places: readonly [RegExp, string][] = [
+  [/property name/, 'looking for beginning of object key string'],
+  [/after property value/, 'after object key:value pair'],
+  [/after array element/, 'after array element'],
+  [/after property name/, 'after object key'],
+  [/after JSON/, 'after top-level value'],
+];
+
+/** What encoding/json says of the text, from what JSON.parse said: the first character it did not expect, and where. */
+function goSyntaxError(text: string, message: string): string {
+  const position = /at position (\d+)/.exec(message);
+  const at = position === null ? text.indexOf(/token '(.)'/.exec(message)?.[1] ?? '\0') : Number(position[1]);
+  const character = at < 0 ? undefined : String.fromCodePoint(text.codePointAt(at) ?? 0);
+  if (at < 0 || at >= text.length) return 'unexpected end of JSON input';
+  const place = places.find(([pattern]) => pattern.test(message))?.[1] ?? 'looking for beginning of value';
+  return `invalid character ${character === "'" ? `'\\''` : `'${character}'`} ${place}`;
 }
 
 function decodeYaml(text: string, findDuplicates: boolean): DecodedBody {
@@ -47,7 +100,7 @@ function decodeYaml(text: string, findDuplicates: boolean): DecodedBody {
         .map((error) => error.message.split('\n')[0]!);
     }
   } catch (error) {
-    throw badRequest(`error converting YAML to JSON: ${(error as Error).message}`);
+    throw new BodySyntaxError('yaml', `yaml: ${(error as Error).message}`);
   }
   return { value, duplicates };
 }

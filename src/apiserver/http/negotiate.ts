@@ -61,7 +61,7 @@ export function bodyFormat(contentType: string | undefined): 'json' | 'yaml' {
   const type = baseType(contentType);
   if (type === '' || type === 'application/json') return 'json';
   if (type === 'application/yaml') return 'yaml';
-  throw unsupportedMediaType(['application/json', 'application/yaml'], type);
+  throw unsupportedMediaType(['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']);
 }
 
 /** A media type without its parameters, in lower case; '' where there is none. */
@@ -71,20 +71,17 @@ export function baseType(contentType: string | undefined): string {
   return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
 }
 
-export function unsupportedMediaType(accepted: readonly string[], got: string): ApiError {
+export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   return ApiError.of(
     'UnsupportedMediaType',
-    `the body of the request was in an unknown format (${got}) - accepted media types include: ${accepted.join(', ')}`,
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
   );
 }
 
-/** `true`/`1` and `false`/`0` of a query parameter, as Go's strconv reads them; undefined where absent. Throws 400. */
+/** A query parameter that is yes or no: all but `0` and `false` is yes, as in apimachinery. Undefined where absent. */
 export function booleanParameter(query: URLSearchParams, name: string): boolean | undefined {
   const value = query.get(name);
-  if (value === null || value === '') return undefined;
-  if (value === '1' || value === 't' || value.toLowerCase() === 'true') return true;
-  if (value === '0' || value === 'f' || value.toLowerCase() === 'false') return false;
-  throw badRequest(`invalid value "${value}" for query parameter ${name}: it must be true or false`);
+  return value === null ? undefined : value !== '0' && value.toLowerCase() !== 'false';
 }
 
 /** A whole number of a query parameter; undefined where absent. Throws 400. */
@@ -92,7 +89,7 @@ export function integerParameter(query: URLSearchParams, name: string): number |
   const value = query.get(name);
   if (value === null || value === '') return undefined;
   if (!/^-?\d{1,15}$/.test(value)) {
-    throw badRequest(`strconv.ParseInt: parsing "${value}": invalid syntax (query parameter ${name})`);
+    throw badRequest(`strconv.ParseInt: parsing "${value}": invalid syntax`);
   }
   return Number(value);
 }

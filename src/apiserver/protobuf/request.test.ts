@@ -89,9 +89,9 @@ test('what is not protobuf is left as it is', () => {
   expect(acceptProtobuf(json)).toBe(json);
 });
 
-test('a kind without a protobuf form is refused by name', () => {
+test('a kind without a protobuf form is refused, saying what is taken', () => {
   expect(() => acceptProtobuf(enveloped('example.com/v1', 'Widget', Buffer.alloc(0)))).toThrow(
-    'application/vnd.kubernetes.protobuf of a Widget of example.com/v1',
+    'accepted media types include: application/json, application/yaml',
   );
 });
 

@@ -42,10 +42,7 @@ function decodeObject(body: Buffer): unknown {
     const { apiVersion = '', kind = '' } = type ?? {};
     const message = kind === 'DeleteOptions' ? deleteOptions : kinds.get(`${apiVersion}/${kind}`);
     if (message === undefined) {
-      throw unsupportedMediaType(
-        ['application/json', 'application/yaml'],
-        `${mediaType} of a ${kind} of ${apiVersion}`,
-      );
+      throw unsupportedMediaType(['application/json', 'application/yaml']);
     }
     return withoutEmptyMetadata({ apiVersion, kind, ...readMessage(Buffer.from(raw, 'base64'), message) });
   } catch (error) {

@@ -1,6 +1,5 @@
 import type { Clock, Identity, Random } from '../../kube/index.ts';
 import type { CustomResourceDefinition, KubeObject } from '../../meta/index.ts';
-import { badRequest } from '../errors.ts';
 import type { ApiRequest } from '../http/message.ts';
 import type { Output } from '../http/negotiate.ts';
 import type { Plane } from '../plane.ts';
@@ -89,38 +88,4 @@ export function storageKey(call: Call, name = call.name, namespace = call.namesp
 
 export function strategyContext(call: Call): StrategyContext {
   return { now: call.now, nameConflict: (definition) => call.plane.nameConflict(definition) };
-}
-
-/** Whether `dryRun=All` was asked for. Throws 400 for any other value. */
-export function isDryRun(query: URLSearchParams, values: readonly string[] = query.getAll('dryRun')): boolean {
-  for (const value of values) {
-    if (value !== 'All') throw badRequest(`invalid dryRun "${value}": the only supported value is "All"`);
-  }
-  return values.length > 0;
-}
-
-export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
-
-export function fieldValidation(query: URLSearchParams): FieldValidation {
-  const value = query.get('fieldValidation') ?? '';
-  if (value === '') return 'Warn';
-  if (value === 'Strict' || value === 'Warn' || value === 'Ignore') return value;
-  throw badRequest(`invalid fieldValidation "${value}": supported values are "Ignore", "Strict", "Warn"`);
-}
-
-const managerLimit = 128;
-
-/** `fieldManager`, or else the user agent up to its first slash. Throws 400 for one that cannot be stored. */
-export function fieldManager(request: ApiRequest): string {
-  const asked = request.query.get('fieldManager') ?? '';
-  if (asked !== '') {
-    if (asked.length > managerLimit)
-      throw badRequest(`fieldManager: Too long: may not be more than ${managerLimit} bytes`);
-    if (!/^[\P{C}]*$/u.test(asked))
-      throw badRequest(`fieldManager: Invalid value: should only contain printable characters`);
-    return asked;
-  }
-  const agent = request.headers['user-agent'];
-  const name = (Array.isArray(agent) ? agent[0] : agent)?.split('/')[0]?.slice(0, managerLimit) ?? '';
-  return name === '' ? 'unknown' : name;
 }

@@ -4,11 +4,12 @@ import { alreadyExists, badRequest, forbidden, methodNotAllowed, notFound } from
 import type { ApiResponse } from '../http/message.ts';
 import { PreconditionFailed } from '../storage/storage.ts';
 import { backingRequest } from './backing.ts';
-import { type Call, fieldManager, isDryRun, storageKey } from './call.ts';
+import { type Call, storageKey } from './call.ts';
 import { committed } from './committed.ts';
 import { decodeObject } from './decode.ts';
 import { trackManager } from './managed-fields.ts';
 import { namespaceState } from './namespaces.ts';
+import { writeOptions } from './options.ts';
 import { prepareCreate, validateCreate } from './prepare.ts';
 import { respondBytes, respondObject } from './respond.ts';
 import { bodyBytes, checkSize } from './size.ts';
@@ -21,9 +22,8 @@ const generateBaseLimit = 63 - generatedLength;
 
 /** POST on a collection. */
 export async function create(call: Call): Promise<ApiResponse> {
-  const dryRun = isDryRun(call.request.query);
-  const manager = fieldManager(call.request);
-  const object = decodeObject(call);
+  const { dryRun, manager, fieldValidation } = writeOptions(call.request, 'CreateOptions');
+  const object = decodeObject(call, fieldValidation);
   placeInNamespace(call, object);
   return createObject(call, object, dryRun, (prepared) => {
     trackManager(call, prepared, undefined, manager);

@@ -1,21 +1,23 @@
 import type { KubeObject } from '../../meta/index.ts';
 import { badRequest, invalid } from '../errors.ts';
-import { bodyText, decodeText } from '../http/body.ts';
+import { bodyText, decodeOrRefuse, notDecodable } from '../http/body.ts';
 import { bodyFormat } from '../http/negotiate.ts';
 import { normalizeMetadata } from '../validation/metadata.ts';
-import { type Call, type FieldValidation, fieldValidation } from './call.ts';
+import type { Call } from './call.ts';
+import type { FieldValidation } from './options.ts';
 
 /**
  * The object in the body of a create or update: right kind, metadata of the right shape, unknown fields dropped and
  * told of as `fieldValidation` asks.
  */
-export function decodeObject(call: Call): KubeObject {
+export function decodeObject(call: Call, mode: FieldValidation): KubeObject {
   const { served, request } = call;
-  const mode = fieldValidation(request.query);
   const contentType = request.headers['content-type'];
   const format = bodyFormat(Array.isArray(contentType) ? contentType[0] : contentType);
   const text = bodyText(request.body);
-  const { value, duplicates } = decodeText(text, format, mode !== 'Ignore');
+  const { value, duplicates } = decodeOrRefuse(text, format, mode !== 'Ignore', (error) =>
+    unrecognized(call, notDecodable(error), text),
+  );
   const object = checkKind(call, value, text);
   const problems = [...duplicates, ...shape(call, object)];
   if (problems.length > 0) {
@@ -67,89 +69,56 @@ export function shape(call: Call, object: KubeObject): string[] {
   return [...unknown, ...pruned].map((path) => `unknown field "${path}"`);
 }
 
+function unrecognized(call: Call, why: string, text: string): string {
+  return `the object provided is unrecognized (must be of type ${call.served.resource.kind}): ${why} (${summaryOf(text)})`;
+}
+
+const summaryBytes = 30;
+
+/** The beginning of a body: as it is where it looks like JSON, else in hexadecimal. */
+function summaryOf(text: string): string {
+  if (text === '') return '<empty>';
+  const bytes = Buffer.from(text);
+  const start = bytes.subarray(0, summaryBytes);
+  const more = bytes.length > summaryBytes ? ' ...' : '';
+  return `${text.startsWith('{') ? start.toString('utf8') : start.toString('hex')}${more}`;
+}
+
 function checkKind(call: Call, value: unknown, text: string): KubeObject {
-  const { kind } = call.served.resource;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw badRequest(`the object provided is unrecognized (must be of type ${kind}): it is not a JSON object`);
+  const { served } = call;
+  const { kind } = served.resource;
+  if (value !== null && (typeof value !== 'object' || Array.isArray(value))) {
+    const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+    const why = `couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+    throw badRequest(unrecognized(call, why, text));
   }
-  const object = value as KubeObject;
-  const { apiVersion, kind: given } = object;
-  if (given === undefined || given === '') object.kind = kind;
-  if (apiVersion === undefined || apiVersion === '') object.apiVersion = call.served.apiVersion;
-  if (object.kind !== kind || object.apiVersion !== call.served.apiVersion) {
-    const summary = text.length > 30 ? `${text.slice(0, 30)} ...` : text;
-    if (typeof object.kind !== 'string' || typeof object.apiVersion !== 'string') {
-      throw badRequest(`the object provided is unrecognized (must be of type ${kind}): ${summary}`);
+  const object = (value ?? {}) as KubeObject;
+  for (const field of ['apiVersion', 'kind'] as const) {
+    const given: unknown = object[field];
+    if (given === undefined || given === null || given === '') {
+      // A custom resource must say what it is; what is built in is what its path says.
+      if (!served.strategy.custom) object[field] = field === 'kind' ? kind : served.apiVersion;
+    } else if (typeof given !== 'string') {
+      const type = typeof given === 'object' ? (Array.isArray(given) ? 'array' : 'object') : typeof given;
+      const name = field === 'kind' ? '.kind' : '.apiVersion';
+      const why = `couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go struct field ${name} of type string`;
+      throw badRequest(unrecognized(call, why, text));
     }
-    const got = `${object.apiVersion}, Kind=${object.kind}`;
+  }
+  if ((object.kind ?? '') === '') throw badRequest(unrecognized(call, `Object 'Kind' is missing in '${text}'`, text));
+  if ((object.apiVersion ?? '') === '') {
+    const why = `Object 'apiVersion' is missing in '${text}'`;
+    throw badRequest(`${object.kind} in version "" cannot be handled as a ${kind}: ${why}`);
+  }
+  if (object.apiVersion !== served.apiVersion) {
     throw badRequest(
-      `the API version in the data (${got}) does not match the expected API version (${call.served.apiVersion}, Kind=${kind})`,
+      `the API version in the data (${object.apiVersion}) does not match the expected API version (${served.apiVersion})`,
+    );
+  }
+  if (object.kind !== kind) {
+    throw badRequest(
+      `${object.kind} in version "${served.resource.version}" cannot be handled as a ${kind}: the body must be a ${kind} of ${served.apiVersion}`,
     );
   }
   return object;
-}
-
-export interface DeleteOptions {
-  preconditions?: { uid?: string; resourceVersion?: string };
-  propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
-  dryRun: readonly string[];
-}
-
-/** DeleteOptions from the body, or from the query where there is no body. Throws 400 and 422. */
-export function decodeDeleteOptions(call: Call): DeleteOptions {
-  const { request } = call;
-  let given: Record<string, unknown> = {};
-  if (request.body !== undefined && request.body.length > 0) {
-    const contentType = request.headers['content-type'];
-    const format = bodyFormat(Array.isArray(contentType) ? contentType[0] : contentType);
-    const { value } = decodeText(bodyText(request.body), format, false);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw badRequest('the body of a delete must be DeleteOptions');
-    }
-    given = value as Record<string, unknown>;
-    if (given.kind !== undefined && given.kind !== 'DeleteOptions') {
-      throw badRequest(`the body of a delete must be DeleteOptions, not ${JSON.stringify(given.kind)}`);
-    }
-  }
-  const policy = given.propagationPolicy ?? request.query.get('propagationPolicy') ?? undefined;
-  const orphan = given.orphanDependents ?? request.query.get('orphanDependents') ?? undefined;
-  if (policy !== undefined && !['Background', 'Foreground', 'Orphan'].includes(policy as string)) {
-    throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
-      {
-        reason: 'FieldValueNotSupported',
-        field: 'propagationPolicy',
-        message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Background", "Foreground", "Orphan"`,
-      },
-    ]);
-  }
-  if (policy !== undefined && orphan !== undefined) {
-    throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
-      {
-        reason: 'FieldValueInvalid',
-        field: 'propagationPolicy',
-        message: `Invalid value: ${JSON.stringify(policy)}: orphanDependents and deletionPropagation cannot be both set`,
-      },
-    ]);
-  }
-  const orphaned = orphan === undefined ? undefined : orphan === true || orphan === 'true' ? 'Orphan' : 'Background';
-  const effective = (policy ?? orphaned) as DeleteOptions['propagationPolicy'];
-  const dryRun = given.dryRun ?? request.query.getAll('dryRun');
-  if (!Array.isArray(dryRun)) throw badRequest('dryRun must be a list');
-  return {
-    ...(effective === undefined ? {} : { propagationPolicy: effective }),
-    ...(given.preconditions == null ? {} : { preconditions: checkPreconditions(given.preconditions) }),
-    dryRun: dryRun as string[],
-  };
-}
-
-function checkPreconditions(value: unknown): NonNullable<DeleteOptions['preconditions']> {
-  if (typeof value !== 'object') throw badRequest('preconditions must be an object');
-  const { uid, resourceVersion } = value as Record<string, unknown>;
-  for (const field of [uid, resourceVersion]) {
-    if (field != null && typeof field !== 'string') throw badRequest('preconditions must hold strings');
-  }
-  return {
-    ...(uid == null ? {} : { uid: uid as string }),
-    ...(resourceVersion == null ? {} : { resourceVersion: resourceVersion as string }),
-  };
 }

@@ -4,9 +4,9 @@ import { conflict, notFound } from '../errors.ts';
 import type { ApiResponse } from '../http/message.ts';
 import { PreconditionFailed, type StoredRecord } from '../storage/storage.ts';
 import { backingRequest } from './backing.ts';
-import { type Call, isDryRun, storageKey, strategyContext } from './call.ts';
+import { type Call, storageKey, strategyContext } from './call.ts';
 import { committed, removed } from './committed.ts';
-import { type DeleteOptions, decodeDeleteOptions } from './decode.ts';
+import { type DeleteOptions, deleteOptions } from './delete-options.ts';
 import { timeText } from './now.ts';
 import { collect } from './read.ts';
 import { respondList, respondObject, respondPlain } from './respond.ts';
@@ -14,9 +14,9 @@ import { mayGo } from './update.ts';
 
 /** DELETE of one object: 200 with a Status when it is gone, with the object while finalizers hold it. */
 export async function remove(call: Call): Promise<ApiResponse> {
-  const options = decodeDeleteOptions(call);
-  const { object, gone } = await deleteObject(call, options, isDryRun(call.request.query, options.dryRun));
-  if (!gone) return respondObject(call, 200, object);
+  const options = deleteOptions(call);
+  const { object, gone } = await deleteObject(call, options, options.dryRun);
+  if (!gone) return respondObject(call, options.accepted ? 202 : 200, object);
   const { group, plural } = call.served.resource;
   return respondPlain(call, 200, {
     kind: 'Status',
@@ -34,14 +34,13 @@ export async function remove(call: Call): Promise<ApiResponse> {
 
 /** DELETE of a collection: everything the selectors select, and answers the list of it. */
 export async function removeCollection(call: Call): Promise<ApiResponse> {
-  const options = decodeDeleteOptions(call);
-  const dryRun = isDryRun(call.request.query, options.dryRun);
+  const options = deleteOptions(call);
   const page = await collect(call);
   const found = await Promise.all(
     page.records.map(async (record) => {
       const { namespace, name } = record.key;
       try {
-        await deleteObject({ ...call, namespace, name }, options, dryRun);
+        await deleteObject({ ...call, namespace, name }, options, options.dryRun);
       } catch (error) {
         if (!isGone(error)) throw error;
       }
@@ -60,7 +59,7 @@ const attempts = 5;
 /** Throws 404, 409 where a precondition does not hold, and what the kind's own rules say. */
 export async function deleteObject(
   call: Call,
-  options: Omit<DeleteOptions, 'dryRun'>,
+  options: Pick<DeleteOptions, 'preconditions' | 'propagationPolicy'>,
   dryRun: boolean,
 ): Promise<{ object: KubeObject; gone: boolean }> {
   const { served, server } = call;
@@ -100,7 +99,11 @@ function checkPreconditions(call: Call, object: KubeObject, preconditions: Delet
 }
 
 /** Sets the deletion timestamp and the garbage collector's finalizers as `propagationPolicy` asks, in place. */
-function markForDeletion(call: Call, object: KubeObject, options: Omit<DeleteOptions, 'dryRun'>): void {
+function markForDeletion(
+  call: Call,
+  object: KubeObject,
+  options: Pick<DeleteOptions, 'preconditions' | 'propagationPolicy'>,
+): void {
   const { metadata } = object;
   const before = metadata.finalizers ?? [];
   const policy = options.propagationPolicy;

@@ -1,8 +1,8 @@
 import type { KubeObject } from '../../meta/index.ts';
-import { badRequest, conflict, fieldForbidden, fieldRequired, invalid } from '../errors.ts';
-import { bodyText, decodeText } from '../http/body.ts';
+import { badRequest, conflict } from '../errors.ts';
+import { type BodySyntaxError, bodyText, decodeOrRefuse } from '../http/body.ts';
 import type { ApiResponse } from '../http/message.ts';
-import { baseType, booleanParameter, unsupportedMediaType } from '../http/negotiate.ts';
+import { baseType, unsupportedMediaType } from '../http/negotiate.ts';
 import {
   applyJsonPatch,
   applyMergePatch,
@@ -10,11 +10,12 @@ import {
   serverSideApply,
   strategicMergeSupported,
 } from '../patch/index.ts';
-import { type Call, fieldManager, fieldValidation, isDryRun } from './call.ts';
+import type { Call } from './call.ts';
 import { createObject } from './create.ts';
 import { reportPatchProblems, shape } from './decode.ts';
 import { trackManager } from './managed-fields.ts';
 import { timeText } from './now.ts';
+import { writeOptions } from './options.ts';
 import { checkNameAndPlace, modify } from './update.ts';
 
 const jsonPatch = 'application/json-patch+json';
@@ -31,18 +32,11 @@ export async function patch(call: Call): Promise<ApiResponse> {
   const strategic = strategicMergeSupported(group, kind);
   if (type !== jsonPatch && type !== mergePatch && !(type === strategicPatch && strategic)) {
     const accepted = [jsonPatch, mergePatch, ...(strategic ? [strategicPatch] : []), applyPatch];
-    throw unsupportedMediaType(accepted, type);
+    throw unsupportedMediaType(accepted);
   }
-  if (booleanParameter(call.request.query, 'force') !== undefined) {
-    throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
-      fieldForbidden('force', 'may not be specified for non-apply patch'),
-    ]);
-  }
-  const mode = fieldValidation(call.request.query);
-  const dryRun = isDryRun(call.request.query);
-  const manager = fieldManager(call.request);
+  const { dryRun, manager, fieldValidation: mode } = writeOptions(call.request, 'PatchOptions');
   const text = bodyText(call.request.body);
-  const { value, duplicates } = decodeText(text, 'json', mode !== 'Ignore');
+  const { value, duplicates } = decodeOrRefuse(text, 'json', mode !== 'Ignore', undecodable);
   if (type !== jsonPatch && (typeof value !== 'object' || value === null || Array.isArray(value))) {
     throw badRequest('the body of a merge patch must be a JSON object');
   }
@@ -56,6 +50,10 @@ export async function patch(call: Call): Promise<ApiResponse> {
     },
     track: (next, old) => trackManager(call, next, old, manager),
   });
+}
+
+function undecodable(error: BodySyntaxError): string {
+  return `error decoding patch: ${error.message}`;
 }
 
 function changeBy(type: string, current: KubeObject, patched: unknown, call: Call): KubeObject {
@@ -83,22 +81,13 @@ function finishPatched(call: Call, object: KubeObject): string[] {
 /** Server-side apply: makes the object where it is not there. */
 async function apply(call: Call): Promise<ApiResponse> {
   const { request, served } = call;
-  const manager = request.query.get('fieldManager') ?? '';
-  if (manager === '') {
-    throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
-      fieldRequired('fieldManager', 'is required for apply patch'),
-    ]);
-  }
-  fieldManager(request);
-  const force = booleanParameter(request.query, 'force') ?? false;
-  const mode = fieldValidation(request.query);
-  const dryRun = isDryRun(request.query);
+  const { dryRun, manager, force, fieldValidation: mode } = writeOptions(request, 'PatchOptions', true);
   const text = bodyText(request.body);
   // Any JSON is YAML: the quick parser first, as most clients send JSON.
   const format = text.trimStart().startsWith('{') ? 'json' : 'yaml';
 
   const decodeApplied = (report: boolean): KubeObject => {
-    const { value, duplicates } = decodeText(text, format, report && mode !== 'Ignore');
+    const { value, duplicates } = decodeOrRefuse(text, format, report && mode !== 'Ignore', undecodable);
     const applied = checkApplied(call, value);
     const problems = shape(call, applied);
     if (report) reportPatchProblems(call, mode, [...duplicates, ...problems], text);

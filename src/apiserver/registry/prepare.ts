@@ -1,7 +1,7 @@
 import { jsonEqual, type KubeObject } from '../../meta/index.ts';
 import { conflict, fieldInvalid, invalid } from '../errors.ts';
 import type { Served } from '../served.ts';
-import { validateMetadata, validateMetadataUpdate } from '../validation/metadata.ts';
+import { type MetadataRules, validateMetadata, validateMetadataUpdate } from '../validation/metadata.ts';
 import { type Call, strategyContext } from './call.ts';
 import { timeText } from './now.ts';
 
@@ -26,10 +26,14 @@ export function prepareCreate(call: Call, object: KubeObject): void {
   served.strategy.prepareCreate?.(object, strategyContext(call));
 }
 
+function metadataRules({ resource: { namespaced }, strategy: { nameRule, custom } }: Served): MetadataRules {
+  return { nameRule, namespaced, custom };
+}
+
 /** Throws 422. */
 export function validateCreate(call: Call, object: KubeObject): void {
   const { resource, strategy } = call.served;
-  const errors = validateMetadata(object.metadata, strategy.nameRule, resource.namespaced);
+  const errors = validateMetadata(object.metadata, metadataRules(call.served));
   errors.push(...resource.schema.validate(object as unknown as Fields));
   if (errors.length === 0) errors.push(...(strategy.validate?.(object) ?? []));
   if (errors.length > 0) throw invalid(resource, object.metadata.name ?? '', errors);
@@ -119,7 +123,7 @@ function specChanged(served: Served, next: KubeObject, old: KubeObject): boolean
 /** Throws 422. */
 export function validateUpdate(call: Call, next: KubeObject, old: KubeObject): void {
   const { resource, strategy } = call.served;
-  const errors = validateMetadata(next.metadata, strategy.nameRule, resource.namespaced);
+  const errors = validateMetadata(next.metadata, metadataRules(call.served));
   errors.push(...validateMetadataUpdate(next.metadata, old.metadata));
   errors.push(...resource.schema.validate(next as unknown as Fields, old as unknown as Fields));
   if (errors.length === 0) errors.push(...(strategy.validate?.(next, old) ?? []));

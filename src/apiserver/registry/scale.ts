@@ -1,12 +1,13 @@
 import type { KubeObject } from '../../meta/index.ts';
 import { bytesToText, decode } from '../codec.ts';
 import { badRequest, fieldInvalid, invalid, notFound } from '../errors.ts';
-import { bodyText, decodeText } from '../http/body.ts';
+import { bodyText, decodeOrRefuse, notDecodable } from '../http/body.ts';
 import type { ApiResponse } from '../http/message.ts';
 import { baseType, bodyFormat, unsupportedMediaType } from '../http/negotiate.ts';
 import { applyJsonPatch, applyMergePatch } from '../patch/index.ts';
-import { type Call, fieldManager, isDryRun, storageKey } from './call.ts';
+import { type Call, storageKey } from './call.ts';
 import { trackManager } from './managed-fields.ts';
+import { writeOptions } from './options.ts';
 import { respondPlain } from './respond.ts';
 import { modify } from './update.ts';
 
@@ -27,8 +28,8 @@ export async function getScale(call: Call): Promise<ApiResponse> {
 
 /** PUT and PATCH. */
 export async function changeScale(call: Call): Promise<ApiResponse> {
-  const dryRun = isDryRun(call.request.query);
-  const manager = fieldManager(call.request);
+  const kind = call.request.method === 'PUT' ? 'UpdateOptions' : 'PatchOptions';
+  const { dryRun, manager } = writeOptions(call.request, kind);
   const change = scaleChange(call);
   const response = await modify(
     { ...call, output: { as: 'object', version: '', format: 'json' } },
@@ -61,7 +62,7 @@ function scaleChange(call: Call): (before: Scale) => Scale {
   const type = Array.isArray(header) ? header[0] : header;
   const text = bodyText(call.request.body);
   if (call.request.method === 'PUT') {
-    const { value } = decodeText(text, bodyFormat(type), false);
+    const { value } = decodeOrRefuse(text, bodyFormat(type), false, notDecodable);
     const scale = checkScale(value);
     if (scale.metadata?.name !== call.name) {
       throw badRequest(
@@ -70,7 +71,7 @@ function scaleChange(call: Call): (before: Scale) => Scale {
     }
     return () => scale;
   }
-  const { value } = decodeText(text, 'json', false);
+  const { value } = decodeOrRefuse(text, 'json', false, (error) => `error decoding patch: ${error.message}`);
   switch (baseType(type)) {
     case 'application/merge-patch+json':
     case 'application/strategic-merge-patch+json':
@@ -78,7 +79,7 @@ function scaleChange(call: Call): (before: Scale) => Scale {
     case 'application/json-patch+json':
       return (before) => checkScale(applyJsonPatch(withoutVersion(before), value));
     default:
-      throw unsupportedMediaType(['application/json-patch+json', 'application/merge-patch+json'], baseType(type));
+      throw unsupportedMediaType(['application/json-patch+json', 'application/merge-patch+json']);
   }
 }
 

@@ -4,11 +4,12 @@ import { badRequest, conflict, invalid, notFound } from '../errors.ts';
 import type { ApiResponse } from '../http/message.ts';
 import { PreconditionFailed, type StoredRecord } from '../storage/storage.ts';
 import { backingRequest } from './backing.ts';
-import { type Call, fieldManager, isDryRun, storageKey } from './call.ts';
+import { type Call, storageKey } from './call.ts';
 import { committed, removed } from './committed.ts';
 import { createObject, placeInNamespace } from './create.ts';
 import { decodeObject } from './decode.ts';
 import { trackManager } from './managed-fields.ts';
+import { type FieldValidation, writeOptions } from './options.ts';
 import { prepareUpdate, requireResourceVersion, validateUpdate } from './prepare.ts';
 import { respondBytes, respondObject } from './respond.ts';
 import { bodyBytes, checkSize } from './size.ts';
@@ -18,14 +19,13 @@ const attempts = 5;
 
 /** PUT on an object or its status. */
 export async function update(call: Call): Promise<ApiResponse> {
-  const dryRun = isDryRun(call.request.query);
-  const manager = fieldManager(call.request);
-  const object = decodeObject(call);
+  const { dryRun, manager, fieldValidation } = writeOptions(call.request, 'UpdateOptions');
+  const object = decodeObject(call, fieldValidation);
   checkNameAndPlace(call, object);
   return modify(call, {
     dryRun,
     // The object is changed in place while it is stored: another attempt starts from a fresh one.
-    change: (_, attempt) => (attempt === 1 ? object : shapedAgain(call)),
+    change: (_, attempt) => (attempt === 1 ? object : shapedAgain(call, fieldValidation)),
     check: (next) => requireResourceVersion(call, next),
     track: (next, old) => trackManager(call, next, old, manager),
     ...(call.served.strategy.createOnUpdate && call.subresource === ''
@@ -34,8 +34,8 @@ export async function update(call: Call): Promise<ApiResponse> {
   });
 }
 
-function shapedAgain(call: Call): KubeObject {
-  const object = decodeObject({ ...call, warnings: [] });
+function shapedAgain(call: Call, mode: FieldValidation): KubeObject {
+  const object = decodeObject({ ...call, warnings: [] }, mode);
   checkNameAndPlace(call, object);
   return object;
 }

@@ -102,7 +102,7 @@ describe('create', () => {
         {
           labels: { 'a b': 'x', ok: 'not ok!' },
           annotations: { '/x': 'y' },
-          finalizers: ['plain'],
+          finalizers: ['no name/x'],
           ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '' }],
         },
       ),
@@ -112,8 +112,8 @@ describe('create', () => {
       'metadata.labels',
       'metadata.labels',
       'metadata.annotations',
-      'metadata.finalizers[0]',
       'metadata.ownerReferences[0].uid',
+      'metadata.finalizers',
     ]);
   });
 
@@ -150,7 +150,11 @@ describe('create', () => {
     const dry = await api.send('POST', `${widgets}?dryRun=All`, widget('dry'));
     expect([dry.status, dry.body.metadata.uid?.length]).toEqual([201, 36]);
     expect((await api.send('GET', `${widgets}/dry`)).status).toBe(404);
-    expect((await api.send('POST', `${widgets}?dryRun=Some`, widget('dry'))).status).toBe(400);
+    const odd = await api.send<Status>('POST', `${widgets}?dryRun=Some`, widget('dry'));
+    expect([odd.status, odd.body.message]).toEqual([
+      422,
+      'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
+    ]);
   });
 
   it('reads YAML', async () => {

@@ -120,8 +120,16 @@ function checkOwner(owner: unknown, path: string, unknown: string[]): void {
   }
 }
 
+/** What of an object's kind matters for the rules of its metadata. */
+export interface MetadataRules {
+  readonly nameRule: NameRule;
+  readonly namespaced: boolean;
+  /** A custom resource: its finalizers may be of any form a label's key may have. */
+  readonly custom: boolean;
+}
+
 /** ValidateObjectMeta: names, label and annotation syntax, finalizers, owner references. */
-export function validateMetadata(metadata: ObjectMeta, nameRule: NameRule, namespaced: boolean): FieldError[] {
+export function validateMetadata(metadata: ObjectMeta, { nameRule, namespaced, custom }: MetadataRules): FieldError[] {
   const errors: FieldError[] = [];
   if (metadata.generateName !== undefined) {
     const wrong = nameRule(metadata.generateName.replace(/[-.]$/, '') || 'x');
@@ -138,10 +146,8 @@ export function validateMetadata(metadata: ObjectMeta, nameRule: NameRule, names
   }
   validateLabels(metadata.labels, 'metadata.labels', errors);
   validateAnnotations(metadata.annotations, errors);
-  for (const [index, finalizer] of (metadata.finalizers ?? []).entries()) {
-    validateFinalizer(finalizer, index, errors);
-  }
   validateOwners(metadata, errors);
+  validateFinalizers(metadata.finalizers ?? [], custom, errors);
   return errors;
 }
 
@@ -175,17 +181,20 @@ function validateAnnotations(annotations: Record<string, string> | undefined, er
 
 const standardFinalizers = new Set(['foregroundDeletion', 'orphan', 'kubernetes']);
 
-function validateFinalizer(finalizer: string, index: number, errors: FieldError[]): void {
-  const wrong = qualifiedName(finalizer);
-  if (wrong !== undefined) errors.push(fieldInvalid('metadata.finalizers', finalizer, wrong));
-  else if (!finalizer.includes('/') && !standardFinalizers.has(finalizer)) {
-    errors.push(
-      fieldInvalid(
-        `metadata.finalizers[${index}]`,
-        finalizer,
-        'name is neither a standard finalizer name nor is it fully qualified',
-      ),
-    );
+function validateFinalizers(finalizers: readonly string[], custom: boolean, errors: FieldError[]): void {
+  for (const finalizer of finalizers) {
+    const wrong = qualifiedName(finalizer);
+    if (wrong !== undefined) errors.push(fieldInvalid('metadata.finalizers', finalizer, wrong));
+  }
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
+    const why = 'finalizer orphan and foregroundDeletion cannot be both set';
+    errors.push(fieldInvalid('metadata.finalizers', finalizers, why));
+  }
+  if (custom) return;
+  for (const [index, finalizer] of finalizers.entries()) {
+    if (finalizer.includes('/') || standardFinalizers.has(finalizer)) continue;
+    const why = 'name is neither a standard finalizer name nor is it fully qualified';
+    errors.push(fieldInvalid(`metadata.finalizers[${index}]`, finalizer, why));
   }
 }
 
@@ -194,18 +203,21 @@ function validateOwners(metadata: ObjectMeta, errors: FieldError[]): void {
   for (const [index, owner] of (metadata.ownerReferences ?? []).entries()) {
     const field = `metadata.ownerReferences[${index}]`;
     if ((owner.apiVersion ?? '') === '') {
-      errors.push(fieldInvalid(`${field}.apiVersion`, owner.apiVersion ?? '', 'version must not be empty'));
+      errors.push(fieldRequired(`${field}.apiVersion`, 'must not be empty'));
     }
-    if ((owner.kind ?? '') === '') errors.push(fieldInvalid(`${field}.kind`, owner.kind ?? '', 'must not be empty'));
-    if ((owner.name ?? '') === '') errors.push(fieldInvalid(`${field}.name`, owner.name ?? '', 'must not be empty'));
-    if ((owner.uid ?? '') === '') errors.push(fieldInvalid(`${field}.uid`, owner.uid ?? '', 'must not be empty'));
+    if ((owner.kind ?? '') === '') errors.push(fieldRequired(`${field}.kind`, 'must not be empty'));
+    if ((owner.name ?? '') === '') errors.push(fieldRequired(`${field}.name`, 'must not be empty'));
+    if ((owner.uid ?? '') === '') errors.push(fieldRequired(`${field}.uid`, 'must not be empty'));
+    if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
+      errors.push(fieldInvalid(field, owner, '/v1, Kind=Event is disallowed from being an owner'));
+    }
     if (owner.controller !== true) continue;
-    const name = `${owner.apiVersion}/${owner.kind}/${owner.name}`;
+    const name = `${owner.kind}/${owner.name}`;
     if (controller !== undefined) {
       const why = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
       errors.push(fieldInvalid('metadata.ownerReferences', metadata.ownerReferences, why));
     }
-    controller = name;
+    controller ??= name;
   }
 }
 

@@ -25,12 +25,13 @@ const labelValueText =
 export type NameRule = (name: string) => string | undefined;
 
 export const dnsLabel: NameRule = (name) => {
-  if (name.length > 63) return 'must be no more than 63 characters';
-  return labelPattern.test(name) ? undefined : labelText;
+  if (name.length > 63) return 'must be no more than 63 bytes';
+  if (labelPattern.test(name)) return undefined;
+  return subdomainPattern.test(name) ? 'must not contain dots' : labelText;
 };
 
 export const dnsSubdomain: NameRule = (name) => {
-  if (name.length > 253) return 'must be no more than 253 characters';
+  if (name.length > 253) return 'must be no more than 253 bytes';
   return subdomainPattern.test(name) ? undefined : subdomainText;
 };
 
@@ -45,7 +46,7 @@ export const pathSegment: NameRule = (name) => {
 export const qualifiedName: NameRule = (text) => {
   const parts = text.split('/');
   if (parts.length > 2) {
-    return `a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${qualifiedPart}') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`;
+    return `a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${qualifiedPart}') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`;
   }
   const name = parts.at(-1)!;
   if (parts.length === 2) {
@@ -55,11 +56,11 @@ export const qualifiedName: NameRule = (text) => {
     if (wrong !== undefined) return `prefix part ${wrong}`;
   }
   if (name === '') return 'name part must be non-empty';
-  if (name.length > 63) return 'name part must be no more than 63 characters';
+  if (name.length > 63) return 'name part must be no more than 63 bytes';
   return qualifiedPattern.test(name) ? undefined : qualifiedText;
 };
 
 export const labelValue: NameRule = (value) => {
-  if (value.length > 63) return 'must be no more than 63 characters';
+  if (value.length > 63) return 'must be no more than 63 bytes';
   return labelValuePattern.test(value) ? undefined : labelValueText;
 };
