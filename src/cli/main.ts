@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { configFields, featureGates, StartError, StorageOpenError, UsageError } from '../platform/index.ts';
 import { demo } from './demo/index.ts';
 import { ipamCommands } from './ipam/index.ts';
+import { runCommands } from './run.ts';
 import { up, upOptions } from './up.ts';
 
 /** What the process ends with. */
@@ -32,6 +33,9 @@ export async function main(args: readonly string[]): Promise<number> {
       code = await demo();
     });
 
+  runCommands(program, (ended) => {
+    code = ended;
+  });
   ipamCommands(program, (ended) => {
     code = ended;
   });

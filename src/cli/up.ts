@@ -30,7 +30,7 @@ export interface UpOptions {
 
 export const defaultPort = 7443;
 
-function port(text: string): number {
+export function port(text: string): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value > 65_535) {
     throw new InvalidArgumentError('It must be a number from 0 to 65535; 0 takes a free one.');

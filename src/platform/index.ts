@@ -2,5 +2,6 @@ export { type CellSpec, defaultCells, defaultProjects, parseCells, parseProjects
 export { configFields, decodeConfig, defaultConfig, loadConfig, type PlatformConfig } from './config.ts';
 export { controllersOf } from './controllers.ts';
 export { featureGates, parseFeatureGates, UsageError } from './gates.ts';
+export { type IpamService, type IpamServiceOptions, startIpamService } from './ipam-service.ts';
 export { createLogger, type LogLevel, logLevels } from './log.ts';
 export { type Platform, type PlatformOptions, StartError, StorageOpenError, startPlatform } from './platform.ts';
