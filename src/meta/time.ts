@@ -15,6 +15,17 @@ export function parseTime(text: string | undefined): number | undefined {
   return Number.isNaN(value) ? undefined : value;
 }
 
+/** Milliseconds, rounded up, of a duration as Go writes it (`36h`, `1h30m`, `0.5s`), or undefined where it is not one. */
+export function parseDuration(text: string | undefined): number | undefined {
+  if (text === undefined || !/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/.test(text)) return undefined;
+  const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+  let sum = 0;
+  for (const [, count, , unit] of text.matchAll(/([0-9]+(\.[0-9]+)?)(ms|s|m|h)/g)) {
+    sum += Number(count) * units[unit as keyof typeof units];
+  }
+  return Number.isFinite(sum) ? Math.ceil(sum) : undefined;
+}
+
 /** The `Date` that libraries ask for. `milliseconds` is time since the Unix epoch. */
 export function dateOf(milliseconds: number): Date {
   return new Date(milliseconds);

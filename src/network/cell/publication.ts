@@ -3,6 +3,7 @@ import {
   computeLabelPrefix,
   labelValue,
   NetworkInterface,
+  networkingAnnotations,
   networkingLabels,
   upstreamLabels,
 } from '../../api/index.ts';
@@ -25,6 +26,8 @@ export const interfacePublication: UpKind<NetworkInterface> = {
     const { claimRef, ...shown } = spec;
     const { networkContextRef: _, attachmentRef: __, vpc: ___, ...said } = status ?? {};
     const namespace = metadata.namespace ?? '';
+    // How long it has been nobody's is its tenant's to see, who may give it back.
+    const since = claimRef === undefined ? metadata.annotations?.[networkingAnnotations.unheldSince] : undefined;
     const carried = Object.entries(metadata.labels ?? {}).filter(
       ([key]) =>
         key.startsWith(computeLabelPrefix) || key === networkingLabels.network || key === networkingLabels.networkUID,
@@ -35,6 +38,7 @@ export const interfacePublication: UpKind<NetworkInterface> = {
       metadata: {
         name: metadata.name,
         namespace,
+        ...(since === undefined ? {} : { annotations: { [networkingAnnotations.unheldSince]: since } }),
         labels: {
           ...Object.fromEntries(carried),
           [networkingLabels.interfaceProjection]: 'true',

@@ -1,3 +1,4 @@
+import type { Registry } from 'prom-client';
 import type { Client, Clock, EventRecorder, Log, Plane, Random } from '../../kube/index.ts';
 
 /** What network services are given. Everything they touch of the world comes through it. */
@@ -22,4 +23,12 @@ export interface NetworkDeps {
   quietPeriodMilliseconds: number;
   /** Whether something in the cells prepares attachments. */
   dataPlane: 'none' | 'fabric';
+  /** How long an interface nobody holds is kept, where no class of its addresses says. Absent: for ever. */
+  retentionSeconds?: number;
+  /** How often IPAM is compared with the interfaces of a cell; 0: only at start. Default 600. */
+  auditSeconds?: number;
+  /** Least time between the two observations that make an allocation an orphan. Default 60. */
+  orphanSeconds?: number;
+  /** Where the cells' metrics are registered. */
+  metrics?: Registry;
 }

@@ -24,6 +24,7 @@ import { type Allocation, familyOf, keyOfRequest, requestsOf } from '../allocati
 import { verify } from '../allocation/verify.ts';
 import { fieldManager, identityOf, isLive, keyOf } from '../cell.ts';
 import { dataPlaneReset } from '../dataplane.ts';
+import { unheldStamp } from '../interface/lease.ts';
 import { type Routing, recordAnnotations } from '../routing.ts';
 import type { Step } from './decide.ts';
 import { newInterface } from './interface.ts';
@@ -62,7 +63,7 @@ export async function act(step: Step, snapshot: Snapshot, hands: Hands): Promise
     case 'publish':
       return { ...snapshot, claim: await publish(step, snapshot, hands.plane.client) };
     case 'unbind': {
-      const patch = { spec: { claimRef: null } };
+      const patch = { metadata: { annotations: unheldStamp(snapshot.now) }, spec: { claimRef: null } };
       return { ...snapshot, networkInterface: await patchInterface(step.networkInterface, patch, hands) };
     }
     case 'release': {
@@ -219,13 +220,15 @@ async function publish(
   return mergeStatus(client, NetworkInterfaceClaim, claim, claimStatus);
 }
 
-/** Whether an interface's status says all of this already. */
+const ownConditions = ['Allocated', 'Expiring'] as const;
+
+/** Whether this service's part of an interface's status is this already. */
 export function isSaid(wanted: InterfaceStatus, { status }: Stored<NetworkInterface>): boolean {
   return (
     wanted.phase === status?.phase &&
     jsonEqual(wanted.networkContextRef, status?.networkContextRef) &&
-    (wanted.conditions ?? []).every((condition) =>
-      jsonEqual(condition, findCondition(status?.conditions, condition.type)),
+    ownConditions.every((type) =>
+      jsonEqual(findCondition(wanted.conditions, type), findCondition(status?.conditions, type)),
     )
   );
 }
@@ -257,7 +260,12 @@ async function restore(routing: Routing, snapshot: Snapshot, { plane, ipam }: Ha
   // The scope the addresses were allocated in says which network they are of, whatever has become of its presence.
   const uid = held[0]?.spec?.scope?.[scopeRoles.network]?.uid;
   const labels = { ...object.metadata.labels, ...(uid === undefined ? {} : { [networkingLabels.networkUID]: uid }) };
-  await plane.client.create(NetworkInterface, { ...object, metadata: { ...object.metadata, labels }, spec });
+  const annotations = { ...object.metadata.annotations, ...unheldStamp(snapshot.now) };
+  await plane.client.create(NetworkInterface, {
+    ...object,
+    metadata: { ...object.metadata, labels, annotations },
+    spec,
+  });
 }
 
 function named({ metadata: { name, uid } }: Stored<IPClaim>) {

@@ -78,11 +78,14 @@ export function interfacePatch(
   if (addresses !== undefined && !jsonEqual(addresses, spec.addresses)) changed.addresses = addresses;
 
   const labels = difference(metadata.labels ?? {}, labelsOf(derivation, metadata.labels ?? {}));
-  const asked = metadata.annotations?.[networkingAnnotations.returnRequested] !== undefined;
+  // Whoever asked for it back came second: left on, the request would be heard when the interface is let go. And a stamp
+  // of when it was let go last would be taken for the next time.
+  const over = [networkingAnnotations.returnRequested, networkingAnnotations.unheldSince].filter(
+    (key) => metadata.annotations?.[key] !== undefined,
+  );
   const annotations = {
     ...(recordOf(networkInterface) === undefined ? recordAnnotations(routing) : {}),
-    // Whoever asked for it back came second: left on, the request would be heard when the interface is let go.
-    ...(asked ? { [networkingAnnotations.returnRequested]: null } : {}),
+    ...Object.fromEntries(over.map((key) => [key, null])),
   };
   const meta = {
     ...(Object.keys(labels).length === 0 ? {} : { labels }),

@@ -1,6 +1,7 @@
 import { type NetworkInterface, type NetworkInterfaceClaim, type Reason, reasonMessage } from '../../../api/index.ts';
-import { type Condition, findCondition, type Stored, withCondition } from '../../../meta/index.ts';
+import { type Condition, findCondition, formatTime, type Stored, withCondition } from '../../../meta/index.ts';
 import type { MissingAddress } from '../allocation/verify.ts';
+import type { LeaseState } from '../interface/lease.ts';
 import type { Refused } from '../routing.ts';
 import type { ClaimStatus, InterfaceStatus } from './snapshot.ts';
 
@@ -46,23 +47,40 @@ export function allocatedCondition(
   );
 }
 
-/** network/cell's part of an interface's status, all of it: it is applied as one (seams, Writes). */
+/**
+ * network/cell's part of an interface's status, all of it: it is applied as one (seams, Writes). `expiring` is said only of
+ * one that nobody holds.
+ */
 export function interfaceStatus(
   networkInterface: Stored<NetworkInterface>,
   phase: 'Bound' | 'Available',
   context: string | undefined,
   allocated: Said,
   now: number,
+  expiring?: Said,
 ): InterfaceStatus {
   const { status, metadata } = networkInterface;
-  const entry = { type: 'Allocated', ...pick(allocated), observedGeneration: metadata.generation ?? 1 };
+  const observedGeneration = metadata.generation ?? 1;
   const networkContextRef = context === undefined ? status?.networkContextRef : { name: context };
-  const before = status?.conditions?.filter((condition) => condition.type === 'Allocated');
+  const before = (type: string) => status?.conditions?.filter((condition) => condition.type === type);
+  const of = (type: string, entry: Said) =>
+    withCondition(before(type), { type, ...pick(entry), observedGeneration }, now);
   return {
     phase,
     ...(networkContextRef === undefined ? {} : { networkContextRef }),
-    conditions: withCondition(before, entry, now),
+    conditions: [...of('Allocated', allocated), ...(expiring === undefined ? [] : of('Expiring', expiring))],
   };
+}
+
+/** Ahead of the end of a retention lease; as it was where the lease can not be read. */
+export function expiringCondition(
+  { metadata, status }: Stored<NetworkInterface>,
+  { state, expires = 0 }: LeaseState,
+): Said | undefined {
+  if (state === 'unknown') return findCondition(status?.conditions, 'Expiring');
+  if (state === 'kept') return undefined;
+  const message = reasonMessage('Expiring', { interface: metadata.name, expires: formatTime(expires) });
+  return said('True', 'Expiring', message);
 }
 
 /** The status of a claim that has its interface, whatever may be wrong since. */

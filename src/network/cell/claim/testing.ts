@@ -8,6 +8,7 @@ import {
   upstreamLabels,
 } from '../../../api/index.ts';
 import { apiVersionOf, type ObjectMeta, type Stored } from '../../../meta/index.ts';
+import { unheldStamp } from '../interface/lease.ts';
 import { recordAnnotations } from '../routing.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -94,9 +95,10 @@ export function interfaceOf({ metadata: meta, spec, status }: More<NetworkInterf
   };
 }
 
-/** An interface nobody holds. */
+/** An interface nobody holds, since `now`. */
 export function unheld(more: More<NetworkInterface> = {}): Stored<NetworkInterface> {
-  const found = interfaceOf(more);
+  const annotations = { ...recordAnnotations(routing), ...unheldStamp(now) };
+  const found = interfaceOf({ ...more, metadata: { annotations, ...more.metadata } });
   const { claimRef: _, ...spec } = found.spec;
   return { ...found, spec };
 }

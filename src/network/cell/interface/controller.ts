@@ -6,12 +6,15 @@ import {
   reasonMessage,
 } from '../../../api/index.ts';
 import { addFinalizer, applyStatus, type Controller, type Plane, removeFinalizer } from '../../../kube/index.ts';
-import { Namespace, type Stored } from '../../../meta/index.ts';
+import { formatTime, isTerminating, Namespace, type Stored } from '../../../meta/index.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
 import { release } from '../allocation/ledger.ts';
 import { fieldManager, identityOf, indexClaims, isLive, keyOf, reads, requestOf } from '../cell.ts';
 import { isSaid } from '../claim/act.ts';
+import { recordOf } from '../routing.ts';
 import { decide, type Snapshot, type Step } from './decide.ts';
+import { type Lease, unheldStamp } from './lease.ts';
+import { Leases } from './leases.ts';
 
 const name = 'network-cell-interface';
 const byHolder = 'network/holder';
@@ -19,6 +22,26 @@ const { group } = NetworkInterface;
 
 /** Interfaces themselves: their end, those whose claim is gone, and those nobody holds. */
 export function interfaceController(deps: NetworkDeps): Controller {
+  const leases = new Leases({
+    clock: deps.clock,
+    client: (project) => deps.projectClient(name, project),
+    retentionSeconds: deps.retentionSeconds,
+  });
+
+  /** IPAM is asked about interfaces that nobody holds, and about no other. */
+  async function leaseOf(plane: Plane, networkInterface: Stored<NetworkInterface>): Promise<Lease> {
+    const { metadata, spec } = networkInterface;
+    const routing = recordOf(networkInterface);
+    if (spec.claimRef !== undefined || isTerminating(networkInterface) || routing === undefined) {
+      leases.forget(metadata.uid);
+      return 'unknown';
+    }
+    return leases.of(networkInterface, {
+      identity: identityOf(plane, metadata.namespace ?? '', metadata.name),
+      routing,
+    });
+  }
+
   return {
     name,
     rules: {
@@ -29,7 +52,10 @@ export function interfaceController(deps: NetworkDeps): Controller {
         { apiGroups: [''], resources: ['namespaces'], verbs: reads },
         { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
       ],
-      project: [{ apiGroups: [IPClaim.group], resources: ['ipclaims'], verbs: ['get', 'list', 'delete'] }],
+      project: [
+        { apiGroups: [IPClaim.group], resources: ['ipclaims'], verbs: ['get', 'list', 'delete'] },
+        { apiGroups: [IPClaim.group], resources: ['ipallocations', 'ipclasses', 'ippools'], verbs: ['get'] },
+      ],
     },
 
     engage(plane, _planes, watch) {
@@ -40,7 +66,11 @@ export function interfaceController(deps: NetworkDeps): Controller {
         spec.claimRef === undefined ? [] : [`${metadata.namespace ?? ''}/${spec.claimRef.name}`],
       );
       watch.on(plane, Namespace, () => []);
-      watch.on(plane, NetworkInterface);
+      watch.on(plane, NetworkInterface, (object, event) => {
+        if (event.type !== 'deleted') return [requestOf(plane, object)];
+        leases.forget(object.metadata.uid);
+        return [];
+      });
       // A claim that lives looks after its interface; one that is gone may have left it behind.
       watch.on(plane, NetworkInterfaceClaim, (claim, event) =>
         event.type === 'deleted' || (event.type === 'added' && claim.metadata.deletionTimestamp === undefined)
@@ -56,14 +86,15 @@ export function interfaceController(deps: NetworkDeps): Controller {
       const seen = plane?.informer(NetworkInterface).get(request.namespace, request.name);
       if (plane === undefined || seen === undefined) return undefined;
       const now = deps.clock.now();
-      const cached = decide({ networkInterface: seen, holder: holderInCache(plane, seen), now });
+      const lease = await leaseOf(plane, seen);
+      const cached = decide({ networkInterface: seen, holder: holderInCache(plane, seen), lease, now });
       if (cached.do === 'rest') return undefined;
       if (cached.do === 'settle') {
         await act(cached, seen, plane, deps);
-        return undefined;
+        return { requeueAfterMilliseconds: cached.again };
       }
       // Everything else takes something away or counts somebody as gone: that is decided on what is there now.
-      const snapshot = await observe(plane, seen, now);
+      const snapshot = await observe(plane, seen, lease, now);
       if (snapshot === undefined) return undefined;
       await act(decide(snapshot), snapshot.networkInterface, plane, deps);
       return undefined;
@@ -76,13 +107,19 @@ function holderInCache(plane: Plane, { metadata, spec }: Stored<NetworkInterface
   return holder === undefined ? undefined : plane.informer(NetworkInterfaceClaim).get(metadata.namespace ?? '', holder);
 }
 
-async function observe(plane: Plane, seen: Stored<NetworkInterface>, now: number): Promise<Snapshot | undefined> {
+async function observe(
+  plane: Plane,
+  seen: Stored<NetworkInterface>,
+  lease: Lease,
+  now: number,
+): Promise<Snapshot | undefined> {
   const networkInterface = await plane.client.get(NetworkInterface, keyOf(seen));
-  if (networkInterface === undefined) return undefined;
+  // What was found out about the lease is of the interface that was seen.
+  if (networkInterface === undefined || networkInterface.metadata.uid !== seen.metadata.uid) return undefined;
   const namespace = networkInterface.metadata.namespace ?? '';
   const name = networkInterface.spec.claimRef?.name;
   const holder = name === undefined ? undefined : await plane.client.get(NetworkInterfaceClaim, { namespace, name });
-  return { networkInterface, holder, now };
+  return { networkInterface, holder, lease, now };
 }
 
 async function act(
@@ -112,8 +149,14 @@ async function act(
     case 'let-go':
       await removeFinalizer(plane.client, NetworkInterface, networkInterface, finalizer);
       return;
+    case 'stamp': {
+      const body = { metadata: { uid, resourceVersion, annotations: unheldStamp(deps.clock.now()) } };
+      await plane.client.patch(NetworkInterface, key, { type: 'merge', body });
+      return;
+    }
     case 'unbind': {
-      const body = { metadata: { uid, resourceVersion }, spec: { claimRef: null } };
+      const annotations = unheldStamp(deps.clock.now());
+      const body = { metadata: { uid, resourceVersion, annotations }, spec: { claimRef: null } };
       await plane.client.patch(NetworkInterface, key, { type: 'merge', body });
       return;
     }
@@ -121,7 +164,8 @@ async function act(
       // A claim that binds it meanwhile moves it on: then it is not deleted.
       await plane.client.delete(NetworkInterface, key, { preconditions: { uid, resourceVersion } });
       if (step.reason !== undefined) {
-        const note = reasonMessage(step.reason, { interface: key.name });
+        const since = 'since' in step ? { since: formatTime(step.since) } : {};
+        const note = reasonMessage(step.reason, { interface: key.name, ...since });
         const event = { type: 'Normal', reason: step.reason, action: 'ReleaseInterface', note } as const;
         deps.recorder(plane, name).event(networkInterface, event);
       }
