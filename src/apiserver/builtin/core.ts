@@ -1,7 +1,8 @@
 import { ApiError, type KubeObject, type Namespace } from '../../meta/index.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired, forbidden } from '../errors.ts';
 import type { FieldError } from '../schema/schema.ts';
-import { dnsLabel } from '../validation/names.ts';
+import { standardFinalizers } from '../validation/metadata.ts';
+import { dnsLabel, qualifiedName } from '../validation/names.ts';
 import { ageColumn, boolean, builtin, conditions, list, object, string, stringMap, strings } from './define.ts';
 
 /** Namespaces nobody may delete. */
@@ -11,6 +12,19 @@ const nameLabel = 'kubernetes.io/metadata.name';
 function labelName(namespace: KubeObject): void {
   if (namespace.metadata.name === undefined) return;
   namespace.metadata.labels = { ...namespace.metadata.labels, [nameLabel]: namespace.metadata.name };
+}
+
+function validateNamespace(namespace: Namespace): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const finalizer of namespace.spec?.finalizers ?? []) {
+    const wrong =
+      qualifiedName(finalizer) ??
+      (finalizer.includes('/') || standardFinalizers.has(finalizer)
+        ? undefined
+        : 'name is neither a standard finalizer name nor is it fully qualified');
+    if (wrong !== undefined) errors.push(fieldInvalid('spec.finalizers', finalizer, wrong));
+  }
+  return errors;
 }
 
 export const namespaces = builtin({
@@ -29,6 +43,7 @@ export const namespaces = builtin({
   columns: [{ name: 'Status', type: 'string', jsonPath: '.status.phase' }, ageColumn],
   strategy: {
     nameRule: dnsLabel,
+    validate: (namespace) => validateNamespace(namespace as Namespace),
     extraSubresources: ['finalize'],
     prepareCreate(namespace) {
       const finalizers = new Set((namespace as Namespace).spec?.finalizers ?? []);
@@ -68,22 +83,35 @@ function countData({ data, binaryData }: Data): number {
 }
 
 const dataKey = /^[-._a-zA-Z0-9]{1,253}$/;
+const dataLimitBytes = 1024 * 1024;
 const keyText =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or " +
   "'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-function validateData(thing: Data, old: Data | undefined): FieldError[] {
+function base64Bytes(text: string): number {
+  return Buffer.byteLength(text, 'base64');
+}
+
+/** `encoded`: the values of `data` are base64. */
+function validateData(thing: Data, old: Data | undefined, encoded: boolean): FieldError[] {
   const errors: FieldError[] = [];
   for (const field of ['data', 'binaryData'] as const) {
     for (const key of Object.keys(thing[field] ?? {})) {
       if (!dataKey.test(key) || key === '.' || key === '..') {
         errors.push(fieldInvalid(`${field}[${key}]`, key, keyText));
       }
-      if (field === 'binaryData' && Object.hasOwn(thing.data ?? {}, key)) {
-        errors.push(fieldInvalid(`${field}[${key}]`, key, 'duplicate of key present in data'));
+      if (field === 'data' && Object.hasOwn(thing.binaryData ?? {}, key)) {
+        errors.push(fieldInvalid(`${field}[${key}]`, key, 'duplicate of key present in binaryData'));
       }
     }
+  }
+  let size = 0;
+  for (const value of Object.values(thing.data ?? {})) size += encoded ? base64Bytes(value) : Buffer.byteLength(value);
+  for (const value of Object.values(thing.binaryData ?? {})) size += base64Bytes(value);
+  if (size > dataLimitBytes) {
+    const message = `Too long: may not be more than ${dataLimitBytes} bytes`;
+    errors.push({ reason: 'FieldValueTooLong', field: encoded ? 'data' : '[]', message });
   }
   if (old?.immutable === true) {
     if (thing.immutable !== true)
@@ -117,7 +145,7 @@ export const configMaps = builtin({
     cells: { Data: (object) => countData(object) },
     prepareCreate: (object) => checkBase64((object as Data).binaryData, 'binaryData'),
     prepareUpdate: (object) => checkBase64((object as Data).binaryData, 'binaryData'),
-    validate: (object, old) => validateData(object, old),
+    validate: (object, old) => validateData(object, old, false),
   },
 });
 
@@ -140,6 +168,41 @@ function mergeStringData(secret: Data): void {
   secret.type ??= 'Opaque';
 }
 
+const neededKeys: Readonly<Record<string, readonly string[]>> = {
+  'kubernetes.io/dockercfg': ['.dockercfg'],
+  'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
+  'kubernetes.io/ssh-auth': ['ssh-privatekey'],
+  'kubernetes.io/tls': ['tls.crt', 'tls.key'],
+};
+
+/** What the well-known types of Secret must hold. */
+function validateType({ type = '', data = {}, metadata }: Data): FieldError[] {
+  if (type === 'kubernetes.io/service-account-token') {
+    const account = metadata.annotations?.['kubernetes.io/service-account.name'] ?? '';
+    return account === '' ? [fieldRequired('metadata.annotations[kubernetes.io/service-account.name]', '')] : [];
+  }
+  if (type === 'kubernetes.io/basic-auth') {
+    // Either may be missing, not both.
+    const keys = ['username', 'password'];
+    return keys.some((key) => Object.hasOwn(data, key)) ? [] : keys.map((key) => fieldRequired(`data[${key}]`, ''));
+  }
+  const needed = Object.hasOwn(neededKeys, type) ? neededKeys[type]! : [];
+  const missing = needed.filter((key) => !Object.hasOwn(data, key) || (key === 'ssh-privatekey' && data[key] === ''));
+  const errors = missing.map((key) => fieldRequired(`data[${key}]`, ''));
+  if (type.startsWith('kubernetes.io/docker') && errors.length === 0) errors.push(...validateDocker(needed[0]!, data));
+  return errors;
+}
+
+function validateDocker(key: string, data: Record<string, string>): FieldError[] {
+  try {
+    JSON.parse(Buffer.from(data[key]!, 'base64').toString('utf8'));
+    return [];
+  } catch (error) {
+    const { message } = error as Error;
+    return [fieldInvalid(`data[${key}]`, '<secret contents redacted>', message)];
+  }
+}
+
 export const secrets = builtin({
   group: '',
   version: 'v1',
@@ -159,15 +222,10 @@ export const secrets = builtin({
     prepareCreate: mergeStringData,
     prepareUpdate: mergeStringData,
     validate(object, old) {
-      const errors = validateData(object, old);
+      const errors = validateData(object, old, true);
       const [type, before] = [(object as Data).type, (old as Data | undefined)?.type];
       if (old !== undefined && type !== before) errors.push(fieldInvalid('type', type, 'field is immutable'));
-      if (type === 'kubernetes.io/service-account-token') {
-        const account = object.metadata.annotations?.['kubernetes.io/service-account.name'] ?? '';
-        if (account === '') {
-          errors.push(fieldRequired('metadata.annotations[kubernetes.io/service-account.name]', ''));
-        }
-      }
+      errors.push(...validateType(object as Data));
       return errors;
     },
     fields: { type: (object) => (object as Data).type ?? '' },

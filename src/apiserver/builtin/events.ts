@@ -1,40 +1,12 @@
 import { type KubeObject, parseTime } from '../../meta/index.ts';
-import { fieldInvalid, fieldRequired } from '../errors.ts';
-import type { FieldError } from '../schema/schema.ts';
 import { humanDuration } from '../table/index.ts';
 import { ageColumn, builtin, int32, object, string, time } from './define.ts';
+import { type CoreEvent, type Reference, validateEvent, validateNewEvent } from './event-rules.ts';
 
 /**
  * core/v1 and events.k8s.io/v1 Events are one stored object in two shapes: stored as core/v1, which has every field of
  * the other under its own name.
  */
-
-interface Reference {
-  kind?: string;
-  namespace?: string;
-  name?: string;
-  uid?: string;
-  apiVersion?: string;
-  resourceVersion?: string;
-  fieldPath?: string;
-}
-
-interface CoreEvent extends KubeObject {
-  involvedObject?: Reference;
-  related?: Reference;
-  reason?: string;
-  message?: string;
-  type?: string;
-  action?: string;
-  count?: number;
-  firstTimestamp?: string | null;
-  lastTimestamp?: string | null;
-  eventTime?: string | null;
-  source?: { component?: string; host?: string };
-  reportingComponent?: string;
-  reportingInstance?: string;
-  series?: { count?: number; lastObservedTime?: string };
-}
 
 interface NewEvent extends KubeObject {
   regarding?: Reference;
@@ -98,14 +70,6 @@ function fromCore(event: CoreEvent): NewEvent {
   } as NewEvent);
 }
 
-function validateReference(event: KubeObject, reference: Reference | undefined, field: string): FieldError[] {
-  const namespace = reference?.namespace ?? '';
-  const own = event.metadata.namespace ?? '';
-  const expected = namespace === '' ? 'default' : namespace;
-  if (own === expected || (namespace === '' && own === 'kube-system')) return [];
-  return [fieldInvalid(`${field}.namespace`, namespace, 'does not match event.namespace')];
-}
-
 /** How long ago it was last seen, by whichever of its times says so. */
 function lastSeen(event: CoreEvent, now: number): string {
   const { series, lastTimestamp, eventTime, firstTimestamp, metadata } = event;
@@ -166,7 +130,7 @@ export const coreEvents = builtin({
   strategy: {
     createOnUpdate: true,
     cells: { 'Last Seen': lastSeen, Object: (event) => objectOf((event as CoreEvent).involvedObject) },
-    validate: (event) => validateReference(event, (event as CoreEvent).involvedObject, 'involvedObject'),
+    validate: (event) => validateEvent(event as CoreEvent, 'reportingComponent'),
     fields: {
       'involvedObject.kind': (event) => (event as CoreEvent).involvedObject?.kind ?? '',
       'involvedObject.namespace': (event) => (event as CoreEvent).involvedObject?.namespace ?? '',
@@ -182,22 +146,6 @@ export const coreEvents = builtin({
     },
   },
 });
-
-function validateNewEvent(event: NewEvent, old: KubeObject | undefined): FieldError[] {
-  const errors = validateReference(event, event.regarding, 'regarding');
-  // An Event first recorded through core/v1 need not have what the newer shape requires.
-  if (old !== undefined) return errors;
-  if ((event.eventTime ?? '') === '') errors.push(fieldRequired('eventTime', ''));
-  if ((event.reportingController ?? '') === '') errors.push(fieldRequired('reportingController', ''));
-  if ((event.reportingInstance ?? '') === '') errors.push(fieldRequired('reportingInstance', ''));
-  if ((event.action ?? '') === '') errors.push(fieldRequired('action', ''));
-  if ((event.reason ?? '') === '') errors.push(fieldRequired('reason', ''));
-  if (event.type !== 'Normal' && event.type !== 'Warning') {
-    errors.push(fieldInvalid('type', event.type ?? '', 'has invalid value'));
-  }
-  if ((event.note ?? '').length > 1024) errors.push(fieldInvalid('note', '', 'can have at most 1024 characters'));
-  return errors;
-}
 
 export const newEvents = builtin({
   group: 'events.k8s.io',
@@ -239,7 +187,7 @@ export const newEvents = builtin({
       Object: (event) => objectOf((event as NewEvent).regarding),
     },
     convert: { toStored: (event) => toCore(event), fromStored: (event) => fromCore(event) },
-    validate: (event, old) => validateNewEvent(event, old),
+    validate: (event, old) => validateNewEvent(toCore(event), old === undefined ? undefined : toCore(old)),
     fields: {
       'regarding.kind': (event) => (event as NewEvent).regarding?.kind ?? '',
       'regarding.namespace': (event) => (event as NewEvent).regarding?.namespace ?? '',

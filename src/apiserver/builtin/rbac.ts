@@ -2,15 +2,53 @@ import type { KubeObject, RoleRef, Subject } from '../../meta/index.ts';
 import { fieldInvalid, fieldNotSupported, fieldRequired } from '../errors.ts';
 import type { FieldError } from '../schema/schema.ts';
 import type { Served } from '../served.ts';
-import { pathSegment } from '../validation/names.ts';
+import { dnsSubdomain, pathSegment } from '../validation/names.ts';
 import { ageColumn, builtin, list, object, string, strings } from './define.ts';
 
 const group = 'rbac.authorization.k8s.io';
 
-const rule = object(
-  { verbs: strings, apiGroups: strings, resources: strings, resourceNames: strings, nonResourceURLs: strings },
-  ['verbs'],
-);
+const rule = object({
+  verbs: strings,
+  apiGroups: strings,
+  resources: strings,
+  resourceNames: strings,
+  nonResourceURLs: strings,
+});
+
+interface Role extends KubeObject {
+  rules?: Partial<Record<'verbs' | 'apiGroups' | 'resources' | 'resourceNames' | 'nonResourceURLs', string[]>>[] | null;
+  aggregationRule?: { clusterRoleSelectors?: unknown[] };
+}
+
+/** kubernetes `pkg/apis/rbac/validation`. */
+function validateRole({ rules, aggregationRule }: Role, namespaced: boolean): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [index, { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }] of (
+    rules ?? []
+  ).entries()) {
+    const field = `rules[${index}]`;
+    if (verbs.length === 0) errors.push(fieldRequired(`${field}.verbs`, 'verbs must contain at least one value'));
+    if (nonResourceURLs.length > 0) {
+      const refuse = (why: string) => errors.push(fieldInvalid(`${field}.nonResourceURLs`, nonResourceURLs, why));
+      if (namespaced) refuse('namespaced rules cannot apply to non-resource URLs');
+      if (apiGroups.length + resources.length + resourceNames.length > 0) {
+        refuse('rules cannot apply to both regular resources and non-resource URLs');
+      }
+      continue;
+    }
+    if (apiGroups.length === 0) {
+      errors.push(fieldRequired(`${field}.apiGroups`, 'resource rules must supply at least one api group'));
+    }
+    if (resources.length === 0) {
+      errors.push(fieldRequired(`${field}.resources`, 'resource rules must supply at least one resource'));
+    }
+  }
+  if (aggregationRule !== undefined && (aggregationRule.clusterRoleSelectors ?? []).length === 0) {
+    const why = 'at least one clusterRoleSelector required if aggregationRule is non-nil';
+    errors.push(fieldRequired('aggregationRule.clusterRoleSelectors', why));
+  }
+  return errors;
+}
 
 function role(kind: string, plural: string, namespaced: boolean): Served {
   return builtin({
@@ -25,7 +63,11 @@ function role(kind: string, plural: string, namespaced: boolean): Served {
       ...(namespaced ? {} : { aggregationRule: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }),
     },
     columns: [{ name: 'Created At', type: 'date', jsonPath: '.metadata.creationTimestamp' }],
-    strategy: { nameRule: pathSegment, createOnUpdate: true },
+    strategy: {
+      nameRule: pathSegment,
+      createOnUpdate: true,
+      validate: (object) => validateRole(object as Role, namespaced),
+    },
   });
 }
 
@@ -41,35 +83,41 @@ function prepareBinding(object: KubeObject): void {
   }
   if (binding.subjects === undefined) return;
   binding.subjects = binding.subjects.map((subject) =>
-    subject.kind === 'ServiceAccount' ? subject : { ...subject, apiGroup: subject.apiGroup || group },
+    subject.kind !== 'User' && subject.kind !== 'Group' ? subject : { ...subject, apiGroup: subject.apiGroup || group },
   );
 }
 
 function validateBinding(binding: Binding, old: Binding | undefined, namespaced: boolean): FieldError[] {
   const errors: FieldError[] = [];
-  const { roleRef } = binding;
+  const roleRef = { apiGroup: '', kind: '', name: '', ...binding.roleRef };
   const kinds = namespaced ? ['Role', 'ClusterRole'] : ['ClusterRole'];
-  if (roleRef === undefined) return [fieldRequired('roleRef', '')];
   if (roleRef.apiGroup !== group) errors.push(fieldNotSupported('roleRef.apiGroup', roleRef.apiGroup, [group]));
   if (!kinds.includes(roleRef.kind)) errors.push(fieldNotSupported('roleRef.kind', roleRef.kind, kinds));
-  if ((roleRef.name ?? '') === '') errors.push(fieldRequired('roleRef.name', ''));
-  if (old !== undefined && JSON.stringify(sorted(roleRef)) !== JSON.stringify(sorted(old.roleRef))) {
-    errors.push(fieldInvalid('roleRef', roleRef, 'cannot change roleRef'));
+  const wrong = pathSegment(roleRef.name);
+  if (roleRef.name === '') errors.push(fieldRequired('roleRef.name', ''));
+  else if (wrong !== undefined) errors.push(fieldInvalid('roleRef.name', roleRef.name, wrong));
+  if (old !== undefined && JSON.stringify(sorted(binding.roleRef)) !== JSON.stringify(sorted(old.roleRef))) {
+    errors.push(fieldInvalid('roleRef', roleRef, 'field is immutable'));
   }
   for (const [index, subject] of (binding.subjects ?? []).entries()) {
     const field = `subjects[${index}]`;
     if ((subject.name ?? '') === '') errors.push(fieldRequired(`${field}.name`, ''));
-    if (!['ServiceAccount', 'User', 'Group'].includes(subject.kind)) {
-      errors.push(fieldNotSupported(`${field}.kind`, subject.kind, ['ServiceAccount', 'User', 'Group']));
-    }
-    if (subject.kind === 'ServiceAccount' && !namespaced && (subject.namespace ?? '') === '') {
-      errors.push(fieldRequired(`${field}.namespace`, ''));
+    const { kind = '', name = '', namespace = '', apiGroup = '' } = subject as Partial<Subject>;
+    if (!['ServiceAccount', 'User', 'Group'].includes(kind)) {
+      errors.push(fieldNotSupported(`${field}.kind`, kind, ['ServiceAccount', 'User', 'Group']));
+    } else if (kind !== 'ServiceAccount') {
+      if (apiGroup !== group) errors.push(fieldNotSupported(`${field}.apiGroup`, apiGroup, [group]));
+    } else {
+      const odd = name === '' ? undefined : dnsSubdomain(name);
+      if (odd !== undefined) errors.push(fieldInvalid(`${field}.name`, name, odd));
+      if (apiGroup !== '') errors.push(fieldNotSupported(`${field}.apiGroup`, apiGroup, ['']));
+      if (!namespaced && namespace === '') errors.push(fieldRequired(`${field}.namespace`, ''));
     }
   }
   return errors;
 }
 
-function sorted(roleRef: RoleRef | undefined): unknown {
+function sorted(roleRef: Partial<RoleRef> | undefined): unknown {
   return [roleRef?.apiGroup, roleRef?.kind, roleRef?.name];
 }
 
@@ -82,10 +130,9 @@ function binding(kind: string, plural: string, namespaced: boolean): Served {
     namespaced,
     description: `${kind} grants a role to subjects.`,
     properties: {
-      roleRef: object({ apiGroup: string, kind: string, name: string }, ['kind', 'name']),
-      subjects: list(object({ kind: string, apiGroup: string, name: string, namespace: string }, ['kind', 'name'])),
+      roleRef: object({ apiGroup: string, kind: string, name: string }),
+      subjects: list(object({ kind: string, apiGroup: string, name: string, namespace: string })),
     },
-    required: ['roleRef'],
     columns: [{ name: 'Role', type: 'string', jsonPath: '.roleRef.name' }, ageColumn],
     strategy: {
       nameRule: pathSegment,

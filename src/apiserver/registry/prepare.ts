@@ -1,5 +1,6 @@
 import { jsonEqual, type KubeObject } from '../../meta/index.ts';
-import { conflict, fieldInvalid, invalid } from '../errors.ts';
+import { badRequest, conflict, fieldInvalid, invalid } from '../errors.ts';
+import type { FieldError } from '../schema/schema.ts';
 import type { Served } from '../served.ts';
 import { type MetadataRules, validateMetadata, validateMetadataUpdate } from '../validation/metadata.ts';
 import { type Call, strategyContext } from './call.ts';
@@ -30,11 +31,26 @@ function metadataRules({ resource: { namespaced }, strategy: { nameRule, custom 
   return { nameRule, namespaced, custom };
 }
 
+/** Throws 400 where a built-in object holds a value of a wrong type: one that Go's decoder would not take. */
+function validateSchema(call: Call, object: KubeObject, old?: KubeObject): FieldError[] {
+  const { resource, strategy } = call.served;
+  const errors = resource.schema.validate(object as unknown as Fields, old as unknown as Fields | undefined);
+  const mistyped = strategy.custom ? undefined : errors.find((error) => error.reason === 'FieldValueTypeInvalid');
+  if (mistyped === undefined) return errors;
+  const { kind, version } = resource;
+  const [, got, wanted] = /^Invalid value: "(\w+)": .* must be of type (\w+)/.exec(mistyped.message) ?? [];
+  const given = got === 'integer' || got === 'number' ? 'number' : got === 'boolean' ? 'bool' : got;
+  const place = `${kind}.${mistyped.field.replace(/\[.*?\]/g, '')}`;
+  throw badRequest(
+    `${kind} in version "${version}" cannot be handled as a ${kind}: json: cannot unmarshal ${given} into Go struct field ${place} of type ${wanted}`,
+  );
+}
+
 /** Throws 422. */
 export function validateCreate(call: Call, object: KubeObject): void {
   const { resource, strategy } = call.served;
   const errors = validateMetadata(object.metadata, metadataRules(call.served));
-  errors.push(...resource.schema.validate(object as unknown as Fields));
+  errors.push(...validateSchema(call, object));
   if (errors.length === 0) errors.push(...(strategy.validate?.(object) ?? []));
   if (errors.length > 0) throw invalid(resource, object.metadata.name ?? '', errors);
   admit(call, object);
@@ -125,7 +141,7 @@ export function validateUpdate(call: Call, next: KubeObject, old: KubeObject): v
   const { resource, strategy } = call.served;
   const errors = validateMetadata(next.metadata, metadataRules(call.served));
   errors.push(...validateMetadataUpdate(next.metadata, old.metadata));
-  errors.push(...resource.schema.validate(next as unknown as Fields, old as unknown as Fields));
+  errors.push(...validateSchema(call, next, old));
   if (errors.length === 0) errors.push(...(strategy.validate?.(next, old) ?? []));
   if (errors.length > 0) throw invalid(resource, next.metadata.name, errors);
   admit(call, next, old);

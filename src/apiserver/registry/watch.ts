@@ -1,6 +1,6 @@
 import type { Timer } from '../../kube/index.ts';
 import { ApiError } from '../../meta/index.ts';
-import { invalid, resourceVersionTooLarge } from '../errors.ts';
+import { fieldNotSupported, invalid, resourceVersionTooLarge } from '../errors.ts';
 import { ChunkQueue } from '../http/chunk-queue.ts';
 import type { ApiResponse } from '../http/message.ts';
 import { booleanParameter, integerParameter } from '../http/negotiate.ts';
@@ -54,15 +54,10 @@ export async function watch(call: Call): Promise<ApiResponse> {
   session.limitTo(seconds > 0 ? seconds : minimumWatchSeconds * (1 + call.server.random.next()));
   return {
     status: 200,
-    headers: { 'content-type': watchContentType(call) },
+    headers: { 'content-type': 'application/json' },
     body: session.stream,
     ...(call.warnings.length === 0 ? {} : { warnings: call.warnings }),
   };
-}
-
-function watchContentType(call: Call): string {
-  if (call.output.as === 'object') return 'application/json';
-  return `application/json;as=${call.output.as};g=meta.k8s.io;v=${call.output.version}`;
 }
 
 class WatchSession {
@@ -210,12 +205,20 @@ function checkWatchParameters(query: URLSearchParams, initial: boolean | undefin
     errors.push({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${why}` });
   };
   const match = query.get('resourceVersionMatch') ?? '';
-  if (match !== '' && initial === undefined) {
-    forbid('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
-  }
   if (initial !== undefined && match !== 'NotOlderThan') {
     forbid('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
   }
-  if ((query.get('continue') ?? '') !== '') forbid('continue', 'continue is forbidden for watch');
+  if (match !== '') {
+    if (initial === undefined) {
+      forbid(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      );
+    }
+    if (match !== 'NotOlderThan') errors.push(fieldNotSupported('resourceVersionMatch', match, ['NotOlderThan']));
+    if ((query.get('continue') ?? '') !== '') {
+      forbid('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
+    }
+  }
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
 }

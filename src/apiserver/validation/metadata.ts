@@ -179,7 +179,8 @@ function validateAnnotations(annotations: Record<string, string> | undefined, er
   }
 }
 
-const standardFinalizers = new Set(['foregroundDeletion', 'orphan', 'kubernetes']);
+/** Finalizers without a prefix that built-in kinds may have. */
+export const standardFinalizers = new Set(['foregroundDeletion', 'orphan', 'kubernetes']);
 
 function validateFinalizers(finalizers: readonly string[], custom: boolean, errors: FieldError[]): void {
   for (const finalizer of finalizers) {
