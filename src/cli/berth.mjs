@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Plain JavaScript on purpose: it must be able to speak on a Node that cannot run the rest.
-import { enableCompileCache } from 'node:module';
+// Not by name: a Node that lacks it would refuse the import before anything can be said.
+import * as nodeModule from 'node:module';
 
 const needed = 26;
 const found = Number.parseInt(process.versions.node, 10);
@@ -10,6 +11,6 @@ if (found < needed) {
   );
   process.exit(2);
 }
-enableCompileCache();
+nodeModule.enableCompileCache();
 const { main } = await import('./main.ts');
 process.exitCode = await main(process.argv.slice(2));

@@ -232,6 +232,8 @@ async function bindLocations(
 ): Promise<void> {
   const { client } = planeOf(planes, id);
   for (const cell of deps.cells().filter(({ location }) => locations.includes(location))) {
+    // Right after a start the cache may not know what an earlier run made.
+    if ((await client.get(LocationBinding, { namespace: '', name: cell.location })) !== undefined) continue;
     await client.create(LocationBinding, {
       apiVersion: `${LocationBinding.group}/${LocationBinding.version}`,
       kind: 'LocationBinding',
