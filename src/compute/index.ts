@@ -1,4 +1,4 @@
-import type { Clock, Controller } from '../kube/index.ts';
+import type { Clock, Controller, EventRecorder, Plane } from '../kube/index.ts';
 import { deploymentController } from './cell/deployment/controller.ts';
 import { instanceController } from './cell/instance/controller.ts';
 import { alwaysGranted } from './cell/instance/quota.ts';
@@ -13,6 +13,8 @@ export interface ComputeDeps {
   clock: Clock;
   /** Id of the hub's plane. */
   hub: string;
+  /** Events in `plane`, under the name and identity of `controller`. */
+  recorder(plane: Plane, controller: string): EventRecorder;
   /** Feature gate: without it no networking object is read, watched or written. */
   networkingIntegration: boolean;
   /** Whether something in the cells prepares attachments, which instances then wait for. */

@@ -29,6 +29,7 @@ import {
   type Controller,
   createClient,
   createManager,
+  createRecorder,
   mergeStatus,
   type Plane,
   type PlaneRef,
@@ -133,7 +134,20 @@ export async function startHarness({ networking = true, engaged }: HarnessOption
   });
   const refused: Harness['refused'] = new Map();
   const options = { hub: refs.hub.id };
-  const deps = { clock, hub: refs.hub.id, networkingIntegration: networking, dataPlane: 'none' } as const;
+  const deps = {
+    clock,
+    hub: refs.hub.id,
+    networkingIntegration: networking,
+    dataPlane: 'none',
+    recorder: (plane: Plane, controller: string) =>
+      createRecorder({
+        client: plane.client,
+        clock,
+        random,
+        reportingController: controller,
+        reportingInstance: 'test',
+      }),
+  } as const;
   const controllers = [
     carryNamespaces(options),
     carryDown({ type: ServingLocation, selectedBy: 'name', drains: false }, options),

@@ -162,6 +162,7 @@ async function start(
       compute: {
         clock,
         hub: hubPlane.id,
+        recorder: (plane, controller) => recorders.of(plane, controller),
         networkingIntegration: config.featureGates.NetworkingIntegration,
         dataPlane: config.dataPlane,
       },

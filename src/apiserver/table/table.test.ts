@@ -150,3 +150,9 @@ describe('renderTable', () => {
     expect(Object.keys(partialObjectMetadata(instance))).toEqual(['kind', 'apiVersion', 'metadata']);
   });
 });
+
+test('a column that says its cell itself is shown as it says, whatever its path finds', () => {
+  const columns = [{ name: 'Prefix', type: 'string', jsonPath: '.spec.length', cell: () => '/64' }];
+  const object = { apiVersion: 'g/v1', kind: 'Pool', metadata: { name: 'a' }, spec: { length: 64 } };
+  expect(renderTable({ columns }, [object], { now: 0 }).rows[0]?.cells).toEqual(['a', '/64']);
+});

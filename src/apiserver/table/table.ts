@@ -108,6 +108,7 @@ function columnOf(column: ServedResource['columns'][number]): Column {
       priority: column.priority ?? 0,
     },
     cell: (object, now) => {
+      if (column.cell !== undefined) return column.cell(object);
       const found = path(object);
       if (found.length === 0 || found[0] === null) return null;
       // Like the real server, of many matches only the first is shown.

@@ -14,7 +14,7 @@ import { sourceUid } from '../../federation/index.ts';
 import { apiVersionOf, type Condition, type KubeObject, type Namespace, type Stored } from '../../meta/index.ts';
 import { condition, workload } from '../testing.ts';
 import { decide as federate, type Snapshot } from './federator/decide.ts';
-import { decide as project } from './projector/decide.ts';
+import { announcement, decide as project } from './projector/decide.ts';
 
 const created = '2026-01-01T00:00:00Z';
 const identity = (uid: string) => ({ uid, resourceVersion: '1', generation: 2, creationTimestamp: created });
@@ -257,3 +257,30 @@ describe('the instance projector', () => {
 function going<T extends KubeObject>(object: Stored<T>): Stored<T> {
   return { ...object, metadata: { ...object.metadata, deletionTimestamp: created } };
 }
+
+describe('what a project is told as an Event', () => {
+  const saying = (status: 'True' | 'False' | 'Unknown', reason: string) => ({
+    conditions: [
+      { type: 'Ready', status, reason, message: `because ${reason}`, lastTransitionTime: '2026-01-01T00:00:00Z' },
+    ],
+  });
+  it.each([
+    [
+      'the first that is known',
+      undefined,
+      saying('True', 'Available'),
+      { type: 'Normal', reason: 'Available', note: 'because Available' },
+    ],
+    [
+      'a refusal',
+      saying('Unknown', 'Pending'),
+      saying('False', 'AddressPoolExhausted'),
+      { type: 'Warning', reason: 'AddressPoolExhausted', note: 'because AddressPoolExhausted' },
+    ],
+    ['another reason', saying('False', 'A'), saying('False', 'B'), { type: 'Warning', reason: 'B', note: 'because B' }],
+    ['the same again', saying('False', 'A'), saying('False', 'A'), undefined],
+    ['nobody looked yet', undefined, saying('Unknown', 'Pending'), undefined],
+  ] as const)('%s', (_, before, after, said) => {
+    expect(announcement(before as Instance['status'], after as never)).toEqual(said);
+  });
+});

@@ -6,18 +6,27 @@ import {
   WorkloadDeployment,
 } from '../../../api/index.ts';
 import { isSynced, unsyncedRetry } from '../../../federation/index.ts';
-import type { Controller, Plane, Planes, Request } from '../../../kube/index.ts';
+import type { Controller, EventRecorder, Plane, Planes, Request } from '../../../kube/index.ts';
 import { mergeStatus } from '../../../kube/index.ts';
-import { Namespace, type Stored } from '../../../meta/index.ts';
-import { decide } from './decide.ts';
+import { Event, Namespace, type Stored } from '../../../meta/index.ts';
+import { announcement, decide } from './decide.ts';
 
 const byDeployment = 'compute/deployment';
 const reads = ['get', 'list', 'watch'];
 
+const controllerName = 'compute-hub-instance-projector';
+
+export interface ProjectorDeps {
+  /** Id of the hub's plane. */
+  hub: string;
+  /** Events in `plane`, under the name and identity of `controller`. */
+  recorder(plane: Plane, controller: string): EventRecorder;
+}
+
 /** Shows a project its instances: the hub's copies, mirrored into the project namespace they belong to. */
-export function instanceProjector(deps: { hub: string }): Controller {
+export function instanceProjector(deps: ProjectorDeps): Controller {
   return {
-    name: 'compute-hub-instance-projector',
+    name: controllerName,
     rules: {
       hub: [
         { apiGroups: [Instance.group], resources: ['instances'], verbs: reads },
@@ -28,6 +37,7 @@ export function instanceProjector(deps: { hub: string }): Controller {
         { apiGroups: [Instance.group], resources: ['instances/status'], verbs: ['patch'] },
         { apiGroups: [Instance.group], resources: ['workloaddeployments'], verbs: reads },
         { apiGroups: [''], resources: ['namespaces'], verbs: reads },
+        { apiGroups: [Event.group], resources: ['events'], verbs: ['create', 'patch'] },
       ],
     },
 
@@ -81,7 +91,7 @@ export function instanceProjector(deps: { hub: string }): Controller {
       const source = cached ?? (copy === undefined ? undefined : await hub.client.get(Instance, request));
       const owner = source === undefined ? undefined : deploymentOf(source);
       const deployment = owner === undefined ? undefined : plane.informer(WorkloadDeployment).get(namespace, owner);
-      await act(decide({ source, copy, deployment, namespace }), plane, copy);
+      await act(decide({ source, copy, deployment, namespace }), plane, copy, deps.recorder(plane, controllerName));
       return undefined;
     },
   };
@@ -117,7 +127,12 @@ function targetOf(hub: Plane, planes: Planes, hubNamespace: string): { plane: Pl
   return plane === undefined || namespace === undefined ? undefined : { plane, namespace };
 }
 
-async function act(steps: ReturnType<typeof decide>, plane: Plane, copy: Stored<Instance> | undefined): Promise<void> {
+async function act(
+  steps: ReturnType<typeof decide>,
+  plane: Plane,
+  copy: Stored<Instance> | undefined,
+  recorder: EventRecorder,
+): Promise<void> {
   let current = copy;
   for (const step of steps) {
     switch (step.do) {
@@ -128,7 +143,11 @@ async function act(steps: ReturnType<typeof decide>, plane: Plane, copy: Stored<
         current = await plane.client.update(Instance, step.object);
         break;
       case 'status':
-        if (current !== undefined) await mergeStatus(plane.client, Instance, current, step.status);
+        if (current !== undefined) {
+          await mergeStatus(plane.client, Instance, current, step.status);
+          const said = announcement(copy?.status, step.status);
+          if (said !== undefined) recorder.event(current, { ...said, action: 'Report' });
+        }
         break;
       case 'delete': {
         const { namespace = '', name, uid } = step.copy.metadata;

@@ -1,6 +1,6 @@
 import { computeLabels, Instance, upstreamLabels, type WorkloadDeployment } from '../../../api/index.ts';
 import { sourceUid, sourceUidOf, updateOf } from '../../../federation/index.ts';
-import { apiVersionOf, isTerminating, jsonEqual, type Stored } from '../../../meta/index.ts';
+import { apiVersionOf, findCondition, isTerminating, jsonEqual, type Stored } from '../../../meta/index.ts';
 
 export interface Snapshot {
   /** The hub's copy; read live where the cache did not have it. */
@@ -42,6 +42,27 @@ export function decide({ source, copy, deployment, namespace }: Snapshot): Step[
     steps.push({ do: 'status', status: source.status });
   }
   return steps;
+}
+
+export interface Announcement {
+  type: 'Normal' | 'Warning';
+  reason: string;
+  note: string;
+}
+
+/**
+ * Pure. What a project is told as an Event when its instance comes to say `status`: one per change of what Ready says, since
+ * the cell's own Events are not to be seen there. Nothing where nobody has looked at the instance yet.
+ */
+export function announcement(
+  before: Instance['status'],
+  status: NonNullable<Instance['status']>,
+): Announcement | undefined {
+  const was = findCondition(before?.conditions, 'Ready');
+  const ready = findCondition(status.conditions, 'Ready');
+  if (ready === undefined || ready.status === 'Unknown') return undefined;
+  if (was?.status === ready.status && was.reason === ready.reason) return undefined;
+  return { type: ready.status === 'True' ? 'Normal' : 'Warning', reason: ready.reason, note: ready.message };
 }
 
 /** Labels that route on the hub say nothing in the project. */
