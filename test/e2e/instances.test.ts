@@ -439,13 +439,14 @@ describe('kubectl', () => {
     expect((await kubectl.run(...one)).trim()).toBe('instance.compute.datumapis.com/web-europe-eu-west-1-1');
   });
 
-  kubectlTest('describe shows the conditions in the project, and the events where they happen', async () => {
+  kubectlTest('describe shows conditions and events, in the project and in the cell', async () => {
     const [first] = seen;
     const inProject = await new Kubectl(running()).run('describe', 'instance', first!.name);
     for (const type of ['Programmed', 'Available', 'Ready', 'QuotaGranted', 'Allocated']) {
       expect(inProject).toMatch(new RegExp(`Type: +${type}\\n`));
     }
     expect(inProject).toContain('Simulated: simulated-provider runs nothing for this instance');
+    expect(inProject).toMatch(/Events:\n.*\n.*\n(.*\n)* *Normal +Available .*The instance is available/);
     const inCell = await new Kubectl(running(), 'cell-us-central-1').run(
       'describe',
       'instance',
