@@ -131,8 +131,47 @@ describe('checkCustomResourceDefinition', () => {
       'metadata.name',
       'spec.versions',
       'spec.versions[0].additionalPrinterColumns[0].type',
-      'spec.versions[0].additionalPrinterColumns[0].jsonPath',
+      'spec.versions[0].additionalPrinterColumns[0].JSONPath',
     ]);
+  });
+
+  test('selectable fields lead to a string, boolean or integer, once each, outside metadata', () => {
+    const fields = ['.spec.a', '.spec.none', '.spec', '.metadata.name', '.spec.a', 'spec.a'];
+    const selectableFields = fields.map((jsonPath) => ({ jsonPath }));
+    const schema = spec({ a: { type: 'string' } });
+    expect(check(schema, { selectableFields }).map((text) => text.replace(/^.*jsonPath: /, ''))).toEqual([
+      'Invalid value: ".spec.none": is an invalid path: does not refer to a valid field',
+      expect.stringMatching(/^Invalid value: ".spec": must point to a field of type string, boolean or integer/),
+      'Invalid value: ".metadata.name": must not point to fields in metadata',
+      expect.stringMatching(/^Invalid value: ".metadata.name": must point to/),
+      'Duplicate value: ".spec.a"',
+      expect.stringMatching(/^Invalid value: "spec.a": is an invalid path/),
+    ]);
+  });
+
+  test('rules are declared with one-line messages, known reasons and paths that lead somewhere', () => {
+    const rules = [
+      { rule: 'true', message: 'a\nb' },
+      { rule: 'true', reason: 'Odd' },
+      { rule: 'true', fieldPath: '.nothing' },
+      { rule: 'true', fieldPath: '.a' },
+      { rule: ' ' },
+    ];
+    const schema = spec({ a: { type: 'string' } }, { 'x-kubernetes-validations': rules });
+    expect(check(schema).map((text) => text.replace(`${at}.x-kubernetes-validations`, ''))).toEqual([
+      '[0].message: Invalid value: "a\\nb": must not contain line breaks',
+      '[1].reason: Unsupported value: "Odd": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"',
+      '[2].fieldPath: Invalid value: ".nothing": must be a valid path',
+      '[4].rule: Required value: rule is not specified',
+    ]);
+  });
+
+  test('only a deprecated version warns', () => {
+    const [first] = check(spec({}), { deprecationWarning: 'old' });
+    expect(first).toBe(
+      'spec.versions[0].deprecationWarning: Invalid value: "old": can only be set for deprecated versions',
+    );
+    expect(check(spec({}), { deprecated: true, deprecationWarning: 'old' })).toEqual([]);
   });
 
   test.each([{}, { spec: null }, { spec: { versions: 3, names: [] } }, { spec: { versions: [null, 7] } }])(

@@ -2,8 +2,10 @@ import type { CustomResourceDefinition } from '../../meta/index.ts';
 import { compileJsonPath } from '../table/jsonpath.ts';
 import { compileRules, type RuleProblem } from './cel/rules.ts';
 import { printValue } from './failure.ts';
+import { followFieldPath } from './field-paths.ts';
 import { isObject, own, schemaAt } from './json-schema.ts';
-import type { FieldError } from './schema.ts';
+import { checkRuleDeclarations } from './rule-declarations.ts';
+import type { FieldError, JsonSchema } from './schema.ts';
 import { checkStructural } from './structural.ts';
 
 type Report = (reason: FieldError['reason'], field: string, message: string) => void;
@@ -11,8 +13,11 @@ type Report = (reason: FieldError['reason'], field: string, message: string) => 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const label1035 = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const version = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const columnTypes = ['integer', 'number', 'string', 'boolean', 'date'];
-const columnFormats = ['int32', 'int64', 'float', 'double', 'byte', 'date', 'date-time', 'password'];
+const label1035Text =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end " +
+  "with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
+const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 
 /**
  * What is wrong with a CustomResourceDefinition (apiextensions.k8s.io/v1), as kube-apiserver's validation says it:
@@ -69,7 +74,7 @@ function checkNames(
     report(
       'FieldValueInvalid',
       'spec.group',
-      `Invalid value: ${printValue(group)}: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character`,
+      `Invalid value: ${printValue(group)}: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
     );
   } else if (!group.includes('.')) {
     report(
@@ -95,7 +100,7 @@ function checkNames(
     report(
       'FieldValueInvalid',
       `spec.names.${key}`,
-      `Invalid value: ${printValue(value)}: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character`,
+      `Invalid value: ${printValue(value)}: ${isPlainText ? '' : 'may have mixed case, but should otherwise match: '}${label1035Text}`,
     );
   }
   for (const key of ['shortNames', 'categories'] as const) {
@@ -106,7 +111,7 @@ function checkNames(
       report(
         'FieldValueInvalid',
         `spec.names.${key}[${index}]`,
-        `Invalid value: ${printValue(value)}: must be a DNS-1035 label`,
+        `Invalid value: ${printValue(value)}: ${label1035Text}`,
       );
     }
   }
@@ -143,11 +148,7 @@ function checkVersions(spec: Record<string, unknown>, report: Report): void {
   for (const [index, one] of versions.entries()) {
     const at = `spec.versions[${index}]`;
     if (typeof one.name !== 'string' || !version.test(one.name)) {
-      report(
-        'FieldValueInvalid',
-        `${at}.name`,
-        `Invalid value: ${printValue(one.name)}: must be a DNS-1035 label, such as v1alpha1`,
-      );
+      report('FieldValueInvalid', `${at}.name`, `Invalid value: ${printValue(one.name)}: ${label1035Text}`);
     } else if (seen.has(one.name)) {
       report('FieldValueInvalid', 'spec.versions', 'Invalid value: must contain unique version names');
     }
@@ -160,12 +161,13 @@ function checkVersions(spec: Record<string, unknown>, report: Report): void {
 }
 
 function checkVersion(version: Record<string, unknown>, at: string, report: Report): void {
+  checkDeprecation(version, at, report);
   const schema = isObject(version.schema) ? schemaAt(version.schema, 'openAPIV3Schema') : undefined;
   if (schema === undefined) {
-    report('FieldValueRequired', `${at}.schema.openAPIV3Schema`, 'Required value: schemas are required');
+    report('FieldValueRequired', `${at}.schema.openAPIV3Schema`, 'Required value');
   } else {
     const path = `${at}.schema.openAPIV3Schema`;
-    const problems = checkStructural(schema, path);
+    const problems = [...checkStructural(schema, path), ...checkRuleDeclarations(schema, path)];
     for (const problem of problems) report(problem.reason, problem.field, problem.message);
     // Rules are compiled against types, so the structure has to be right first.
     if (problems.length === 0) {
@@ -180,12 +182,7 @@ function checkVersion(version: Record<string, unknown>, at: string, report: Repo
   const columns = Array.isArray(version.additionalPrinterColumns) ? version.additionalPrinterColumns : [];
   for (const [index, column] of columns.entries())
     checkColumn(column, `${at}.additionalPrinterColumns[${index}]`, report);
-  const fields = Array.isArray(version.selectableFields) ? version.selectableFields : [];
-  if (fields.length > 8)
-    report('FieldValueTooMany', `${at}.selectableFields`, `Too many: ${fields.length}: must have at most 8 items`);
-  for (const [index, field] of fields.entries()) {
-    checkPath(isObject(field) ? field.jsonPath : undefined, `${at}.selectableFields[${index}].jsonPath`, report);
-  }
+  checkSelectableFields(version, schema ?? {}, `${at}.selectableFields`, report);
   const scale = isObject(version.subresources) ? version.subresources.scale : undefined;
   if (!isObject(scale)) return;
   for (const [key, prefix] of [
@@ -204,6 +201,67 @@ function checkVersion(version: Record<string, unknown>, at: string, report: Repo
   }
 }
 
+const mostSelectableFields = 8;
+
+function checkSelectableFields(version: Record<string, unknown>, schema: JsonSchema, at: string, report: Report): void {
+  const fields = Array.isArray(version.selectableFields) ? version.selectableFields : [];
+  const seen = new Set<string>();
+  for (const [index, field] of fields.entries()) {
+    const path = isObject(field) && typeof field.jsonPath === 'string' ? field.jsonPath : '';
+    const where = `${at}[${index}].jsonPath`;
+    const invalid = (why: string): void =>
+      report('FieldValueInvalid', where, `Invalid value: ${printValue(path)}: ${why}`);
+    if (path === '') {
+      report('FieldValueRequired', where, 'Required value');
+      continue;
+    }
+    let found: ReturnType<typeof followFieldPath>;
+    try {
+      found = followFieldPath(schema, path);
+    } catch (error) {
+      invalid(`is an invalid path: ${(error as Error).message}`);
+      continue;
+    }
+    if (found.schema === undefined && found.parts[0] !== 'metadata') {
+      invalid('is an invalid path: does not refer to a valid field');
+      continue;
+    }
+    if (found.parts[0] === 'metadata') invalid('must not point to fields in metadata');
+    if (!['string', 'boolean', 'integer'].includes(String(found.schema?.type))) {
+      invalid(
+        'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+      );
+    }
+    const name = found.parts.join('.');
+    if (seen.has(name)) report('FieldValueDuplicate', where, `Duplicate value: ${printValue(path)}`);
+    seen.add(name);
+  }
+  if (seen.size > mostSelectableFields) {
+    report('FieldValueTooMany', at, `Too many: ${seen.size}: must have at most ${mostSelectableFields} items`);
+  }
+}
+
+/** Throws nothing; a warning is a single printable line for a deprecated version. */
+function checkDeprecation(
+  { deprecated, deprecationWarning: warning }: Record<string, unknown>,
+  at: string,
+  report: Report,
+) {
+  if (typeof warning !== 'string') return;
+  const invalid = (why: string): void =>
+    report('FieldValueInvalid', `${at}.deprecationWarning`, `Invalid value: ${printValue(warning)}: ${why}`);
+  if (deprecated !== true) {
+    invalid('can only be set for deprecated versions');
+    return;
+  }
+  if (Buffer.byteLength(warning) > 256) invalid('must be <= 256 characters long');
+  if (warning === '') invalid('must not be an empty string');
+  const odd = warning.search(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u);
+  if (odd >= 0) {
+    invalid(`must only contain printable UTF-8 characters; non-printable character found at index ${odd}`);
+  }
+}
+
 function checkColumn(column: unknown, at: string, report: Report): void {
   if (!isObject(column)) {
     report('FieldValueInvalid', at, `Invalid value: ${printValue(column)}: must be an object`);
@@ -211,7 +269,9 @@ function checkColumn(column: unknown, at: string, report: Report): void {
   }
   if (typeof column.name !== 'string' || column.name === '')
     report('FieldValueRequired', `${at}.name`, 'Required value');
-  if (!columnTypes.includes(column.type as string)) {
+  if (column.type === undefined || column.type === '') {
+    report('FieldValueRequired', `${at}.type`, `Required value: must be one of ${columnTypes.join(',')}`);
+  } else if (!columnTypes.includes(column.type as string)) {
     report(
       'FieldValueInvalid',
       `${at}.type`,
@@ -225,7 +285,7 @@ function checkColumn(column: unknown, at: string, report: Report): void {
       `Invalid value: ${printValue(column.format)}: must be one of ${columnFormats.join(',')}`,
     );
   }
-  checkPath(column.jsonPath, `${at}.jsonPath`, report);
+  checkPath(column.jsonPath, `${at}.JSONPath`, report);
 }
 
 function checkPath(path: unknown, at: string, report: Report): void {
