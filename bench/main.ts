@@ -2,8 +2,9 @@
 import { parseArgs } from 'node:util';
 import { type Benchmark, jsonLine, table } from './harness/report.ts';
 import { instances } from './instances.ts';
+import { ipam } from './ipam.ts';
 
-const benchmarks: readonly Benchmark[] = [instances];
+const benchmarks: readonly Benchmark[] = [instances, ipam];
 
 function usage(): string {
   const rows = benchmarks.map(({ name, description, options }) => {
