@@ -91,7 +91,7 @@ export class Setup {
       namespace: '',
       name,
       subresource: '',
-      output: { as: 'object', version: '', format: 'json' },
+      output: { as: 'object', version: 'v1', format: 'json' },
       now: this.#context.clock.now(),
       warnings: [],
       authorize: () => {},

@@ -92,7 +92,8 @@ describe('negotiateOutput', () => {
     ['application/vnd.kubernetes.protobuf,application/json', 'object', 'json'],
     ['application/yaml', 'object', 'yaml'],
     ['application/json;as=Table;v=v1;g=meta.k8s.io,application/json', 'Table', 'json'],
-    ['application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json', 'object', 'json'],
+    ['application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json', 'Table', 'json'],
+    ['application/json;as=Table;v=v2;g=meta.k8s.io,application/json', 'object', 'json'],
     ['application/json;q=0.1, application/yaml;q=0.9', 'object', 'yaml'],
   ])('reads %s', (accept, as, format) => {
     expect(negotiateOutput(accept)).toMatchObject({ as, format });

@@ -1,16 +1,17 @@
 import { ApiError } from '../../meta/index.ts';
 import { badRequest } from '../errors.ts';
+import type { MetaVersion } from '../table/index.ts';
 
 export type OutputKind = 'object' | 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
 
 export interface Output {
   readonly as: OutputKind;
   /** meta.k8s.io version of the transformed output. */
-  readonly version: string;
+  readonly version: MetaVersion;
   readonly format: 'json' | 'yaml';
 }
 
-const plain: Output = { as: 'object', version: '', format: 'json' };
+const plain: Output = { as: 'object', version: 'v1', format: 'json' };
 
 /**
  * Reads Accept for a resource request: JSON or YAML, as the object, a Table or PartialObjectMetadata. Throws 406 where
@@ -23,8 +24,8 @@ export function negotiateOutput(accept: string | undefined): Output {
     if (format === undefined) continue;
     const as = range.parameters.get('as');
     if (as === undefined) return format === 'json' ? plain : { ...plain, format };
-    const version = range.parameters.get('v') ?? '';
-    if (range.parameters.get('g') !== 'meta.k8s.io' || version !== 'v1') continue;
+    const version = range.parameters.get('v');
+    if (range.parameters.get('g') !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) continue;
     if (as === 'Table' || as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') {
       return { as, version, format };
     }

@@ -91,7 +91,7 @@ export class TransformedFrames {
   }
 
   #transform(object: KubeObject): unknown {
-    if (this.#as === 'PartialObjectMetadata') return partialObjectMetadata(object);
+    if (this.#as === 'PartialObjectMetadata') return partialObjectMetadata(object, this.#options().version);
     // Column definitions come with the first event alone.
     const noHeaders = this.#columnsSent;
     this.#columnsSent = true;

@@ -130,6 +130,25 @@ describe('other forms', () => {
     ]);
   });
 
+  it('answers 406 for a list as one object, and the other way round', async () => {
+    const as = (kind: string) => ({ headers: { accept: `application/json;as=${kind};v=v1;g=meta.k8s.io` } });
+    const list = await api.request('GET', widgets, as('PartialObjectMetadata'));
+    const one = await api.request('GET', `${widgets}/w0`, as('PartialObjectMetadataList'));
+    expect([list.status, JSON.parse(await textOf(list)).message]).toEqual([
+      406,
+      'you requested PartialObjectMetadata, but the requested object is a list (*unstructured.UnstructuredList)',
+    ]);
+    expect(one.status).toBe(406);
+  });
+
+  it('refuses rows that carry something unheard of', async () => {
+    const headers = { accept: 'application/json;as=Table;v=v1beta1;g=meta.k8s.io' };
+    const odd = await api.request('GET', `${widgets}?includeObject=Odd`, { headers });
+    expect([odd.status, JSON.parse(await textOf(odd)).reason]).toEqual([400, 'BadRequest']);
+    const fine = await api.request('GET', `${widgets}?includeObject=None`, { headers });
+    expect(JSON.parse(await textOf(fine)).apiVersion).toBe('meta.k8s.io/v1beta1');
+  });
+
   it('answers YAML', async () => {
     const response = await api.request('GET', `${widgets}/w0`, { headers: { accept: 'application/yaml' } });
     expect(response.headers['content-type']).toBe('application/yaml');

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
-import type { KubeObject } from '../../meta/index.ts';
+import { ApiError, type KubeObject } from '../../meta/index.ts';
 import { bytesToText, decode, servedBytes } from '../codec.ts';
+import { badRequest } from '../errors.ts';
 import type { ApiResponse } from '../http/message.ts';
 import type { Output } from '../http/negotiate.ts';
 import { partialObjectMetadata, type TableOptions } from '../table/index.ts';
@@ -47,14 +48,30 @@ function transform(call: Call, output: Output, object: KubeObject): unknown {
       metadata: { resourceVersion: object.metadata.resourceVersion ?? '' },
     });
   }
-  return partialObjectMetadata(object);
+  if (output.as === 'PartialObjectMetadataList') {
+    throw notAcceptable(call, 'the requested object is not a list', '');
+  }
+  return partialObjectMetadata(object, output.version);
 }
 
+/** 406 for metadata in the form of a list of what is none, or the other way round. */
+function notAcceptable({ served, output }: Call, why: string, suffix: 'List' | ''): ApiError {
+  const { custom } = served.strategy;
+  const type = custom ? `*unstructured.Unstructured${suffix}` : `*core.${served.resource.kind}${suffix}`;
+  return ApiError.of('NotAcceptable', `you requested ${output.as}, but ${why} (${type})`);
+}
+
+/** Throws 400. */
 export function tableOptions(call: Call): TableOptions {
-  const include = call.request.query.get('includeObject');
+  const include = call.request.query.get('includeObject') ?? '';
+  if (!['', 'None', 'Metadata', 'Object'].includes(include)) {
+    const why = `Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`;
+    throw badRequest(`Unable to convert to Table as requested: includeObject: ${why}`);
+  }
   return {
     now: call.now,
-    ...(include === null || include === '' ? {} : { includeObject: include as 'None' | 'Metadata' | 'Object' }),
+    version: call.output.version,
+    ...(include === '' ? {} : { includeObject: include as 'None' | 'Metadata' | 'Object' }),
   };
 }
 
@@ -76,8 +93,11 @@ export function respondList(
     const table = tableOf(served, objects, { ...tableOptions(call), metadata });
     return answer(call, 200, JSON.stringify(table));
   }
+  if (output.as === 'PartialObjectMetadata') throw notAcceptable(call, 'the requested object is a list', 'List');
   if (output.as !== 'object') {
-    const items = records.map((record) => partialObjectMetadata(decode(served, record.value, record.revision)));
+    const items = records.map((record) => {
+      return partialObjectMetadata(decode(served, record.value, record.revision), output.version);
+    });
     const apiVersion = `meta.k8s.io/${output.version}`;
     return answer(call, 200, JSON.stringify({ kind: 'PartialObjectMetadataList', apiVersion, metadata, items }));
   }

@@ -32,7 +32,7 @@ export async function changeScale(call: Call): Promise<ApiResponse> {
   const { dryRun, manager } = writeOptions(call.request, kind);
   const change = scaleChange(call);
   const response = await modify(
-    { ...call, output: { as: 'object', version: '', format: 'json' } },
+    { ...call, output: { as: 'object', version: 'v1', format: 'json' } },
     {
       dryRun,
       change: (current) => {

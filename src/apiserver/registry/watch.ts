@@ -196,7 +196,8 @@ function framesFor(call: Call): Frames {
     };
   }
   const as = output.as === 'Table' ? 'Table' : 'PartialObjectMetadata';
-  return new TransformedFrames(served, as, () => ({ ...tableOptions(call), now: call.server.clock.now() }));
+  const options = tableOptions(call);
+  return new TransformedFrames(served, as, () => ({ ...options, now: call.server.clock.now() }));
 }
 
 function checkWatchParameters(query: URLSearchParams, initial: boolean | undefined): void {

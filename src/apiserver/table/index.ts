@@ -2,6 +2,7 @@ export { humanDuration } from './duration.ts';
 export { compileJsonPath, type JsonPath } from './jsonpath.ts';
 export {
   type Cell,
+  type MetaVersion,
   type PartialObjectMetadata,
   partialObjectMetadata,
   renderTable,

@@ -19,10 +19,13 @@ export interface TableRow {
   object?: PartialObjectMetadata | KubeObject;
 }
 
-/** meta.k8s.io/v1 Table. */
+/** Versions of meta.k8s.io that transformed output is offered in; clients before Kubernetes 1.15 ask for the older. */
+export type MetaVersion = 'v1' | 'v1beta1';
+
+/** meta.k8s.io Table. */
 export interface Table {
   kind: 'Table';
-  apiVersion: 'meta.k8s.io/v1';
+  apiVersion: `meta.k8s.io/${MetaVersion}`;
   metadata: Partial<ListMeta>;
   columnDefinitions: TableColumn[];
   rows: TableRow[];
@@ -30,7 +33,7 @@ export interface Table {
 
 export interface PartialObjectMetadata {
   kind: 'PartialObjectMetadata';
-  apiVersion: 'meta.k8s.io/v1';
+  apiVersion: `meta.k8s.io/${MetaVersion}`;
   metadata: ObjectMeta;
 }
 
@@ -41,6 +44,8 @@ export interface TableOptions {
   noHeaders?: boolean;
   /** Milliseconds since the Unix epoch, for ages. */
   now: number;
+  /** Of meta.k8s.io; v1 where absent. */
+  version?: MetaVersion;
   /** Of the list, or of the object. */
   metadata?: Partial<ListMeta>;
 }
@@ -66,20 +71,20 @@ export function renderTable(
   const include = options.includeObject ?? 'Metadata';
   return {
     kind: 'Table',
-    apiVersion: 'meta.k8s.io/v1',
+    apiVersion: `meta.k8s.io/${options.version ?? 'v1'}`,
     metadata: options.metadata ?? {},
     columnDefinitions: options.noHeaders === true ? [] : columns.map((column) => column.definition),
     rows: objects.map((object) => {
       const cells = columns.map((column) => column.cell(object, options.now));
       if (include === 'None') return { cells };
-      return { cells, object: include === 'Object' ? object : partialObjectMetadata(object) };
+      return { cells, object: include === 'Object' ? object : partialObjectMetadata(object, options.version) };
     }),
   };
 }
 
 /** The object's metadata under the kind PartialObjectMetadata; shares, does not copy. */
-export function partialObjectMetadata(object: KubeObject): PartialObjectMetadata {
-  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata };
+export function partialObjectMetadata(object: KubeObject, version: MetaVersion = 'v1'): PartialObjectMetadata {
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata };
 }
 
 function columnsOf(declared: ServedResource['columns']): Column[] {
