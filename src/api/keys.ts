@@ -68,6 +68,9 @@ export const networkingAnnotations = {
   isDefaultClass: `${networking}/is-default-class`,
 } as const;
 
+/** Starts the annotations of a cell's `kube-system` namespace that name the projects the cell has ever allocated in. */
+export const allocatedProjectPrefix = `allocated.${networking}/`;
+
 export const networkingFinalizers = {
   claimRelease: `${networking}/networkinterfaceclaim-release`,
   interfaceRelease: `${networking}/networkinterface-release`,

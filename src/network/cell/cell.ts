@@ -18,17 +18,19 @@ export function identityOf(plane: Plane, namespace: string, interfaceName: strin
   return { cellUid: system.metadata.uid, namespace, interfaceName };
 }
 
-/** Makes `isLive` fast. */
+/** Makes `claimOfUid` and `isLive` possible. */
 export function indexClaims(plane: Plane): void {
   plane.informer(NetworkInterfaceClaim).addIndex(byUid, (claim) => [claim.metadata.uid]);
 }
 
+export function claimOfUid(plane: Plane, uid: string): Stored<NetworkInterfaceClaim> | undefined {
+  return plane.informer(NetworkInterfaceClaim).byIndex(byUid, uid)[0];
+}
+
 /** Whether a claim of this UID is in the cell, and not at its end. */
 export function isLive(plane: Plane, uid: string): boolean {
-  return plane
-    .informer(NetworkInterfaceClaim)
-    .byIndex(byUid, uid)
-    .some((claim) => !isEnding(claim));
+  const claim = claimOfUid(plane, uid);
+  return claim !== undefined && !isEnding(claim);
 }
 
 export function requestOf(plane: Plane, { metadata }: KubeObject): Request {

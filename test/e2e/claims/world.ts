@@ -249,7 +249,7 @@ export class World {
   }
 
   /** Starts the controllers, as a fresh process would. */
-  start(): void {
+  start(more: Partial<NetworkDeps> = {}): void {
     this.wire.crashed = false;
     const manager = createManager({
       clock,
@@ -260,7 +260,7 @@ export class World {
         basePath: `/planes/cells/${location}`,
       }),
     });
-    for (const controller of networkCellControllers(this.#deps())) manager.add(controller);
+    for (const controller of networkCellControllers({ ...this.#deps(), ...more })) manager.add(controller);
     manager.engage({ id: `cell/${location}`, role: 'cell', name: location });
     manager.start();
     this.#manager = manager;
@@ -405,10 +405,14 @@ export class World {
     return items.filter((each) => each.spec?.purpose === 'Claim').map((each) => each.metadata.name);
   }
 
-  async warnings(name: string, reason: string): Promise<string[]> {
-    const { items } = await this.cell.list(Event, { namespace: alpha });
+  warnings(name: string, reason: string): Promise<string[]> {
+    return this.events(name, reason, 'Warning');
+  }
+
+  async events(name: string, reason: string, type: 'Normal' | 'Warning'): Promise<string[]> {
+    const { items } = await this.cell.list(Event);
     return items
-      .filter((event) => event.regarding?.name === name && event.reason === reason && event.type === 'Warning')
+      .filter((event) => event.regarding?.name === name && event.reason === reason && event.type === type)
       .map((event) => event.note ?? '');
   }
 }

@@ -52,7 +52,8 @@ export async function verify(
   return missing.filter((each) => each !== undefined);
 }
 
-function holds(claim: Stored<IPClaim>, address: string): boolean {
+/** Whether an IPClaim holds an address, and is not about to let go of it. */
+export function holds(claim: Stored<IPClaim>, address: string): boolean {
   const cidr = claim.status?.allocatedCIDR;
   return (
     !isTerminating(claim) && claim.status?.phase !== 'Releasing' && cidr !== undefined && sameAddress(cidr, address)

@@ -4,9 +4,12 @@ import { findCondition, type KubeObject, type Stored } from '../../../meta/index
 import type { NetworkDeps } from '../../shared/deps.ts';
 import { retryDelay } from '../../shared/retry.ts';
 import { keyOfRequest } from '../allocation/requests.ts';
+import { Projects, projectsRule } from '../audit/projects.ts';
 import { reads } from '../cell.ts';
+import type { CellMetrics } from '../metrics.ts';
 import { Lines } from '../waiting/lines.ts';
 import { act, type Hands } from './act.ts';
+import { Arrivals } from './arrivals.ts';
 import { decide, type Step } from './decide.ts';
 import { observe, watchClaims } from './observe.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -20,13 +23,15 @@ const mostSteps = 24;
 const { group } = NetworkInterface;
 
 /** Serves NetworkInterfaceClaims: an interface with addresses for each, kept as long as the claim asks for it. */
-export function claimController(deps: NetworkDeps): Controller {
+export function claimController(deps: NetworkDeps, metrics: CellMetrics): Controller {
   const verifications = new Verifications(deps.random);
   /** By claim: the request IPAM refused last, which is asked for first the next time. */
   const scarce = new Map<string, string>();
   const { clock, random, log } = deps;
   const lines = new Lines({ clock, random, log, client: (project) => deps.projectClient(name, project) });
   const enqueues = new Map<string, (request: Request) => void>();
+  const projects = new Projects(log);
+  const arrivals = new Arrivals();
 
   return {
     name,
@@ -43,6 +48,7 @@ export function claimController(deps: NetworkDeps): Controller {
         },
         { apiGroups: [group], resources: ['networkcontexts', 'subnets', 'servinglocations'], verbs: reads },
         { apiGroups: [''], resources: ['namespaces'], verbs: reads },
+        projectsRule,
         { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
       ],
       project: [
@@ -61,7 +67,12 @@ export function claimController(deps: NetworkDeps): Controller {
       watchClaims(plane, watch);
       // A claim that is gone waits for nothing, whatever became of its last pass.
       watch.on(plane, NetworkInterfaceClaim, (claim, event) => {
-        if (event.type === 'deleted') lines.left(claim.metadata.uid, false);
+        const { uid } = claim.metadata;
+        if (event.type === 'added') arrivals.saw(claim, clock.now());
+        if (event.type === 'deleted') {
+          lines.left(uid, false);
+          arrivals.forget(uid);
+        }
         return [];
       });
     },
@@ -80,6 +91,11 @@ export function claimController(deps: NetworkDeps): Controller {
         switch (step.do) {
           case 'rest':
             return undefined;
+          case 'hold':
+            // Before anything is allocated: what is lost sight of later is looked for there.
+            await projects.remember(plane, step.routing.project);
+            snapshot = await act(step, snapshot, handsOf(plane, uid));
+            break;
           case 'allocate':
             ({ snapshot, waiting } = await allocateInTurn(step, snapshot, plane, request));
             break;
@@ -94,6 +110,8 @@ export function claimController(deps: NetworkDeps): Controller {
             snapshot = await act(step, snapshot, handsOf(plane, uid));
             announce(deps.recorder(plane, name), step, before);
             verifications.note(snapshot, clock.monotonic());
+            const took = arrivals.served(before, snapshot.claim, clock.now());
+            if (took !== undefined) metrics.allocated(plane.name, took);
             if (waiting === 'no') lines.left(uid, false);
             return mayPassUnseen(snapshot, waiting) ? { requeueAfterMilliseconds: retryDelay(random) } : undefined;
           }

@@ -164,8 +164,10 @@ async function act(
       // A claim that binds it meanwhile moves it on: then it is not deleted.
       await plane.client.delete(NetworkInterface, key, { preconditions: { uid, resourceVersion } });
       if (step.reason !== undefined) {
-        const since = 'since' in step ? { since: formatTime(step.since) } : {};
-        const note = reasonMessage(step.reason, { interface: key.name, ...since });
+        const note =
+          step.reason === 'LeaseExpired'
+            ? reasonMessage(step.reason, { interface: key.name, since: formatTime(step.since) })
+            : reasonMessage(step.reason, { interface: key.name });
         const event = { type: 'Normal', reason: step.reason, action: 'ReleaseInterface', note } as const;
         deps.recorder(plane, name).event(networkInterface, event);
       }
