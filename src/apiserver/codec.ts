@@ -1,4 +1,4 @@
-import type { KubeObject } from '../meta/index.ts';
+import { deepFreeze, type KubeObject } from '../meta/index.ts';
 import type { Served } from './served.ts';
 
 /** Between stored bytes and objects. Bytes are served as they are wherever nothing must change. */
@@ -28,22 +28,73 @@ export function decode(served: Served, value: Uint8Array, revision: number): Kub
   return object;
 }
 
+/**
+ * The objects of the last values written here: a write is told to its writer, to watches and to the server's own followers
+ * within moments, and often changed again soon, and all of them would parse it. Bounded, because an object takes many
+ * times the memory of its bytes.
+ */
+const written = new Map<Uint8Array, { object: KubeObject; served: Served }>();
+const writtenLimit = 2048;
+
+function remember(value: Uint8Array, object: KubeObject, served: Served): void {
+  written.set(value, { object, served });
+  if (written.size <= writtenLimit) return;
+  for (const oldest of written.keys()) {
+    written.delete(oldest);
+    break;
+  }
+}
+
+/** What stored bytes say, as they say it. Not to be changed: it may be everybody's. */
+export function storedObject(value: Uint8Array): KubeObject {
+  return written.get(value)?.object ?? (JSON.parse(bytesToText(value)) as KubeObject);
+}
+
+/** The object of stored bytes in the served form, deep-frozen: to be read, by others too. */
+export function shared(served: Served, value: Uint8Array, revision: number): KubeObject {
+  const known = servedAsStored(served, revision) ? written.get(value) : undefined;
+  return deepFreeze(known?.object ?? decode(served, value, revision));
+}
+
+/**
+ * The object of stored bytes in the served form, as the base of a change: deep-frozen only where nothing in it is left to
+ * be pruned or defaulted in place, having been written under the very schema that is served now.
+ */
+export function base(served: Served, value: Uint8Array, revision: number): KubeObject {
+  const known = written.get(value);
+  // Kinds of the server itself have no revision of their schema: what an older program stored may be of another shape.
+  const current = known?.served === served && served.schemaRevision > 0 && servedAsStored(served, revision);
+  return current ? deepFreeze(known.object) : decode(served, value, revision);
+}
+
 /** The bytes of a stored object in the served form. */
 export function servedBytes(served: Served, value: Uint8Array, revision: number): Uint8Array {
   if (servedAsStored(served, revision)) return value;
   return Buffer.from(JSON.stringify(decode(served, value, revision)));
 }
 
-/** What storage calls with the revision of the commit: sets resourceVersion on `object` and writes the stored form. */
+/**
+ * What storage calls with the revision of the commit: sets resourceVersion on `object` and writes the stored form. Once the
+ * commit is durable `object` is shared and must not change any more.
+ */
 export function encoder(served: Served, object: KubeObject): (revision: number) => Uint8Array {
   return (revision) => {
     object.metadata.resourceVersion = String(revision);
     if (served.strategy.convert === undefined && served.apiVersion === served.storedApiVersion) {
-      return Buffer.from(JSON.stringify(object));
+      const value = bytesOf(object);
+      remember(value, object, served);
+      return value;
     }
     const stored = served.strategy.convert?.toStored(object) ?? object;
-    return Buffer.from(JSON.stringify({ ...stored, apiVersion: served.storedApiVersion }));
+    return bytesOf({ ...stored, apiVersion: served.storedApiVersion });
   };
+}
+
+const encoding = new TextEncoder();
+
+/** In a buffer of their own, unlike Buffer.from: what is kept by storage must not keep other buffers' memory. */
+function bytesOf(value: unknown): Uint8Array {
+  return encoding.encode(JSON.stringify(value));
 }
 
 const noLabels = Object.freeze({});
@@ -53,7 +104,7 @@ const labelCache = new WeakMap<Uint8Array, Readonly<Record<string, string>>>();
 export function labelsOf(value: Uint8Array): Readonly<Record<string, string>> {
   let labels = labelCache.get(value);
   if (labels === undefined) {
-    labels = (JSON.parse(bytesToText(value)) as KubeObject).metadata.labels ?? noLabels;
+    labels = storedObject(value).metadata.labels ?? noLabels;
     labelCache.set(value, labels);
   }
   return labels;

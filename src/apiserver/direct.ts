@@ -5,8 +5,8 @@ import { type ApiRequest, type ApiResponse, isStream } from './http/message.ts';
 const noQuery = new URLSearchParams();
 
 /**
- * A transport that calls the handler in the same process. Nothing is encoded that would not be on the wire, and nothing
- * is skipped but the sockets: the same authorization, the same bytes.
+ * A transport that calls the handler in the same process. Nothing is skipped but the sockets (the same authorization, the
+ * same bytes), and objects come parsed as well: see `TransportResponse.object`.
  */
 export function directTransport(handler: Handler, identity: Identity): Transport {
   const streams = new Set<{ cancel(): void }>();
@@ -16,10 +16,14 @@ export function directTransport(handler: Handler, identity: Identity): Transport
       if (closed) throw new Error('the transport is closed');
       request.signal?.throwIfAborted();
       const response = await handler.handle(apiRequest(request, identity));
-      if (!isStream(response.body)) return { ...headOf(response), body: once(response.body) };
+      if (!isStream(response.body)) {
+        const object = response.object?.();
+        return { ...headOf(response), body: once(response.body), ...(object === undefined ? {} : { object }) };
+      }
       const stream = response.body;
       streams.add(stream);
-      return { ...headOf(response), body: following(stream, () => streams.delete(stream)) };
+      const done = () => streams.delete(stream);
+      return { ...headOf(response), body: following(stream, done), events: following(stream.events(), done) };
     },
     async close() {
       closed = true;
@@ -61,7 +65,7 @@ async function* once(body: string | Uint8Array): AsyncGenerator<Uint8Array> {
   yield typeof body === 'string' ? Buffer.from(body) : body;
 }
 
-async function* following(stream: AsyncIterable<Uint8Array>, done: () => void): AsyncGenerator<Uint8Array> {
+async function* following<T>(stream: AsyncIterable<T>, done: () => void): AsyncGenerator<T> {
   try {
     yield* stream;
   } finally {

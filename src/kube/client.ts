@@ -65,7 +65,8 @@ export interface WatchOptions extends Omit<ListOptions, 'pageSize'> {
 }
 
 /**
- * A client of one plane under one identity. Every method rejects with `ApiError` when the server refused, and with the
+ * A client of one plane under one identity. What it answers belongs to nobody: where the server is in the same process it is
+ * deep-frozen and read by others too. Every method rejects with `ApiError` when the server refused, and with the
  * transport's error when no answer came. `get` answers undefined for an object that is not there (404 NotFound of that
  * very object); every other 404 (API not served, project gone) is an ApiError.
  */

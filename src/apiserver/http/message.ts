@@ -1,4 +1,4 @@
-import type { Identity } from '../../kube/index.ts';
+import type { Identity, WireEvent } from '../../kube/index.ts';
 import type { ApiError, Status } from '../../meta/index.ts';
 
 /** A request as the handlers see it, whichever way it came. */
@@ -19,12 +19,16 @@ export interface ApiResponse {
   /** Lower-case names. */
   readonly headers: Record<string, string>;
   readonly body: string | Uint8Array | EventStream;
+  /** What a body that is one object says, deep-frozen, for a reader in this process. */
+  readonly object?: () => unknown;
   /** One `Warning` header each (RFC 7234), as `299 - "text"`. */
   readonly warnings?: readonly string[];
 }
 
 /** A body that goes on: a watch. Chunks hold whole lines. */
 export interface EventStream extends AsyncIterable<Uint8Array> {
+  /** The same as events, objects deep-frozen, for a reader in this process. A stream is read in one of the two ways. */
+  events(): AsyncIterable<readonly WireEvent[]>;
   /** Ends the stream from the reading side. */
   cancel(): void;
 }

@@ -1,4 +1,5 @@
 import type { KubeObject, OwnerReference } from '../../meta/index.ts';
+import { storedObject } from '../codec.ts';
 import type { StorageEvent, StorageKey } from '../storage/storage.ts';
 
 export const orphanFinalizer = 'orphan';
@@ -62,9 +63,8 @@ export class OwnerIndex {
   apply(event: Pick<StorageEvent, 'type' | 'key' | 'value'>): Finding[] {
     const { key } = event;
     const location = locationKey(key);
-    const bytes = view(event.value);
-    if (event.type === 'delete') return this.#deleted(location, parse(bytes));
-    const text = bytes.toString('latin1');
+    if (event.type === 'delete') return this.#deleted(location, storedObject(event.value));
+    const text = view(event.value).toString('latin1');
     const { owners, finalizing } = scan(text);
     const known = this.#dependents.get(location);
     if (!finalizing && !this.#waitingByLocation.has(location)) {
@@ -72,7 +72,7 @@ export class OwnerIndex {
       // A JSON list ends where it ends: beginning with the same list is having the same list.
       if (known?.text !== undefined && typeof owners === 'number' && text.startsWith(known.text, owners)) return [];
     }
-    const object = parse(bytes);
+    const object = storedObject(event.value);
     return this.#put(
       key,
       location,
@@ -182,10 +182,6 @@ function recognisable(object: KubeObject, text: string, start: number): string |
 
 function view(value: Uint8Array): Buffer {
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-}
-
-function parse(bytes: Buffer): KubeObject {
-  return JSON.parse(bytes.toString('utf8')) as KubeObject;
 }
 
 function pick({ resource, namespace, name }: ObjectLocation): ObjectLocation {

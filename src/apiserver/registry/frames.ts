@@ -1,11 +1,13 @@
+import type { WireEvent } from '../../kube/index.ts';
 import type { KubeObject } from '../../meta/index.ts';
-import { decode, servedAsStored } from '../codec.ts';
+import { decode, servedBytes, shared } from '../codec.ts';
+import type { Frame } from '../http/frame-queue.ts';
 import type { Served } from '../served.ts';
 import type { StorageEvent } from '../storage/storage.ts';
 import { partialObjectMetadata, type TableOptions } from '../table/index.ts';
 import { tableOf } from './table.ts';
 
-/** The lines of a watch. Made once per event and form, and shared by everyone who watches. */
+/** The lines of a watch. Their bytes are made once per event and form, and shared by everyone who watches. */
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
@@ -16,25 +18,47 @@ const prefixes: Record<EventType, Uint8Array> = {
 };
 const suffix = Buffer.from('}\n');
 
-interface CachedFrame {
+interface CachedLine {
   type: EventType;
   served: Served;
-  frame: Uint8Array;
+  line: Uint8Array;
 }
-const cache = new WeakMap<Uint8Array, CachedFrame[]>();
+const cache = new WeakMap<Uint8Array, CachedLine[]>();
 
 /** `{"type":…,"object":…}` and a line feed. */
-export function eventFrame(served: Served, type: EventType, value: Uint8Array, revision: number): Uint8Array {
-  const known = cache.get(value);
-  const hit = known?.find((entry) => entry.type === type && entry.served === served);
-  if (hit !== undefined) return hit.frame;
-  const object = servedAsStored(served, revision)
-    ? value
-    : Buffer.from(JSON.stringify(decode(served, value, revision)));
-  const frame = Buffer.concat([prefixes[type], object, suffix]);
-  if (known === undefined) cache.set(value, [{ type, served, frame }]);
-  else known.push({ type, served, frame });
-  return frame;
+export class EventFrame implements Frame {
+  readonly #served: Served;
+  readonly #type: EventType;
+  readonly #value: Uint8Array;
+  readonly #revision: number;
+
+  constructor(served: Served, type: EventType, value: Uint8Array, revision: number) {
+    this.#served = served;
+    this.#type = type;
+    this.#value = value;
+    this.#revision = revision;
+  }
+
+  get size(): number {
+    return this.#value.byteLength + prefixes[this.#type].byteLength + suffix.byteLength;
+  }
+
+  event(): WireEvent {
+    return { type: this.#type, object: shared(this.#served, this.#value, this.#revision) };
+  }
+
+  bytes(): Uint8Array {
+    const type = this.#type;
+    const served = this.#served;
+    const value = this.#value;
+    const known = cache.get(value);
+    const hit = known?.find((entry) => entry.type === type && entry.served === served);
+    if (hit !== undefined) return hit.line;
+    const line = Buffer.concat([prefixes[type], servedBytes(served, value, this.#revision), suffix]);
+    if (known === undefined) cache.set(value, [{ type, served, line }]);
+    else known.push({ type, served, line });
+    return line;
+  }
 }
 
 const departures = new WeakMap<Uint8Array, Uint8Array>();
@@ -50,7 +74,7 @@ export function departed(event: StorageEvent): Uint8Array {
   return value;
 }
 
-export function bookmarkFrame(served: Served, revision: number, initialEventsEnd: boolean): Uint8Array {
+export function bookmarkFrame(served: Served, revision: number, initialEventsEnd: boolean): Frame {
   const metadata = {
     resourceVersion: String(revision),
     creationTimestamp: null,
@@ -59,8 +83,9 @@ export function bookmarkFrame(served: Served, revision: number, initialEventsEnd
   return lineOf('BOOKMARK', { kind: served.resource.kind, apiVersion: served.apiVersion, metadata });
 }
 
-export function lineOf(type: string, object: unknown): Uint8Array {
-  return Buffer.from(`${JSON.stringify({ type, object })}\n`);
+export function lineOf(type: string, object: unknown): Frame {
+  const line = Buffer.from(`${JSON.stringify({ type, object })}\n`);
+  return { size: line.length, bytes: () => line, event: () => ({ type, object }) };
 }
 
 /** Frames of a watch that wants Tables or metadata only: made for each such watcher. */
@@ -76,11 +101,11 @@ export class TransformedFrames {
     this.#options = options;
   }
 
-  event(type: EventType, value: Uint8Array, revision: number): Uint8Array {
+  event(type: EventType, value: Uint8Array, revision: number): Frame {
     return lineOf(type, this.#transform(decode(this.#served, value, revision)));
   }
 
-  bookmark(revision: number, initialEventsEnd: boolean): Uint8Array {
+  bookmark(revision: number, initialEventsEnd: boolean): Frame {
     const metadata = {
       resourceVersion: String(revision),
       ...(initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { ApiError, type KubeObject } from '../../meta/index.ts';
-import { bytesToText, decode, servedBytes } from '../codec.ts';
+import { bytesToText, decode, servedBytes, shared } from '../codec.ts';
 import { badRequest } from '../errors.ts';
 import type { ApiResponse } from '../http/message.ts';
 import type { Output } from '../http/negotiate.ts';
@@ -26,7 +26,11 @@ function answer(call: Call, status: number, body: string | Uint8Array): ApiRespo
 
 /** One stored record. */
 export function respondBytes(call: Call, status: number, value: Uint8Array, revision: number): ApiResponse {
-  if (call.output.as === 'object') return answer(call, status, servedBytes(call.served, value, revision));
+  if (call.output.as === 'object') {
+    const response = answer(call, status, servedBytes(call.served, value, revision));
+    if (call.output.format !== 'json') return response;
+    return { ...response, object: () => shared(call.served, value, revision) };
+  }
   return respondObject(call, status, decode(call.served, value, revision));
 }
 

@@ -1,5 +1,5 @@
 import { isApiError, isTerminating, jsonEqual, type KubeObject } from '../../meta/index.ts';
-import { decode, encoder } from '../codec.ts';
+import { base, encoder } from '../codec.ts';
 import { badRequest, conflict, invalid, notFound } from '../errors.ts';
 import type { ApiResponse } from '../http/message.ts';
 import { PreconditionFailed, type StoredRecord } from '../storage/storage.ts';
@@ -78,7 +78,7 @@ export async function modify(call: Call, modification: Modification): Promise<Ap
       if (modification.create !== undefined) return modification.create();
       throw notFound(call.served.resource, call.name);
     }
-    const old = decode(call.served, record.value, record.revision);
+    const old = base(call.served, record.value, record.revision);
     // What is not changed is shared with `old`, which keeps comparisons cheap: only these two levels are written to.
     const changed = await modification.change({ ...old, metadata: { ...old.metadata } }, attempt);
     const next = { ...changed, metadata: { ...changed.metadata } };

@@ -1,13 +1,13 @@
 import type { Timer } from '../../kube/index.ts';
 import { ApiError } from '../../meta/index.ts';
 import { fieldNotSupported, invalid, resourceVersionTooLarge } from '../errors.ts';
-import { ChunkQueue } from '../http/chunk-queue.ts';
+import { type Frame, FrameQueue } from '../http/frame-queue.ts';
 import type { ApiResponse } from '../http/message.ts';
 import { booleanParameter, integerParameter } from '../http/negotiate.ts';
 import type { FieldError } from '../schema/schema.ts';
 import { RevisionCompacted, RevisionInFuture, type StorageEvent, type StoredRecord } from '../storage/storage.ts';
 import type { Call } from './call.ts';
-import { bookmarkFrame, departed, type EventType, eventFrame, lineOf, TransformedFrames } from './frames.ts';
+import { bookmarkFrame, departed, EventFrame, type EventType, lineOf, TransformedFrames } from './frames.ts';
 import { collect, parseRevision } from './read.ts';
 import { tableOptions } from './respond.ts';
 import { type Selection, selectionOf } from './selection.ts';
@@ -16,8 +16,8 @@ import { type Selection, selectionOf } from './selection.ts';
 const minimumWatchSeconds = 1800;
 
 interface Frames {
-  event(type: EventType, value: Uint8Array, revision: number): Uint8Array;
-  bookmark(revision: number, initialEventsEnd: boolean): Uint8Array;
+  event(type: EventType, value: Uint8Array, revision: number): Frame;
+  bookmark(revision: number, initialEventsEnd: boolean): Frame;
 }
 
 /** GET of a collection (or one object) with `watch=true`. Throws 400 and 422; what goes wrong later is an ERROR event. */
@@ -61,7 +61,7 @@ export async function watch(call: Call): Promise<ApiResponse> {
 }
 
 class WatchSession {
-  readonly stream: ChunkQueue;
+  readonly stream: FrameQueue;
   readonly resource: string;
   /** Everything up to it has been sent. */
   revision = 0;
@@ -81,7 +81,7 @@ class WatchSession {
       name === '' ? matches : (key, value) => key.name === name && (matches === undefined || matches(key, value));
     this.#bookmarks = bookmarks;
     this.#frames = framesFor(call);
-    this.stream = new ChunkQueue(call.server.limits.watchBacklogBytes, () => this.#close());
+    this.stream = new FrameQueue(call.server.limits.watchBacklogBytes, () => this.#close());
     call.plane.ongoing.add(this);
     call.request.signal?.addEventListener('abort', this.#onAbort);
   }
@@ -191,7 +191,7 @@ function framesFor(call: Call): Frames {
   const { served, output } = call;
   if (output.as === 'object') {
     return {
-      event: (type, value, revision) => eventFrame(served, type, value, revision),
+      event: (type, value, revision) => new EventFrame(served, type, value, revision),
       bookmark: (revision, initialEventsEnd) => bookmarkFrame(served, revision, initialEventsEnd),
     };
   }

@@ -5,8 +5,9 @@ export function freezeOwn<T extends KubeObject>(object: Stored<T>): Stored<T> {
   return deepFreeze(withoutManagedFields(object));
 }
 
-/** A copy as `freezeOwn` makes it, for an object that someone else may go on changing. */
+/** A copy as `freezeOwn` makes it, for an object that someone else may go on changing. What is frozen needs no copy. */
 export function frozenCopy<T extends KubeObject>(object: Stored<T>): Stored<T> {
+  if (Object.isFrozen(object)) return freezeOwn(object);
   return copy(withoutManagedFields(object)) as Stored<T>;
 }
 

@@ -18,6 +18,16 @@ describe('get', () => {
     expect(await client.get(Thing, { namespace: 'default', name: 'a' })).toMatchObject({ spec: { color: 'red' } });
   });
 
+  it('takes the object that a server in the same process hands over, and reads no body', async () => {
+    const object = Object.freeze(thing('a', { color: 'red' }));
+    const transport = {
+      request: async () => ({ status: 200, headers: {}, body: bodyOf('not read'), object }),
+      close: async () => {},
+    };
+    const { client } = setUp({ transport });
+    expect(await client.get(Thing, { namespace: 'default', name: 'a' })).toBe(object);
+  });
+
   it('answers undefined for an object that is not there', async () => {
     const { client } = setUp();
     expect(await client.get(Thing, { namespace: 'default', name: 'a' })).toBeUndefined();

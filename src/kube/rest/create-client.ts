@@ -75,6 +75,7 @@ export function createClient(options: ClientOptions): Client {
       ...(body === undefined ? {} : { body: JSON.stringify(body.value) }),
       ...(signal === undefined ? {} : { signal }),
     });
+    if (response.object !== undefined) return response.object;
     const text = await readText(response.body);
     try {
       return JSON.parse(text);

@@ -1,12 +1,7 @@
 import { ApiError, type KubeObject, type Status, type Stored } from '../../meta/index.ts';
 import type { WatchEvent } from '../client.ts';
-import type { TransportResponse } from '../transport.ts';
+import type { TransportResponse, WireEvent } from '../transport.ts';
 import { linesOf } from './lines.ts';
-
-interface WireEvent {
-  type: string;
-  object: Stored<KubeObject> | Status;
-}
 
 /**
  * The events of the watch that `open` begins. The request is made when the first event is asked for, and ended when the
@@ -41,22 +36,26 @@ async function* decode(
   if (outer?.aborted) abort();
   outer?.addEventListener('abort', abort, { once: true });
   try {
-    const response = await open(ending.signal);
-    for await (const lines of linesOf(response.body)) {
-      for (const line of lines) yield decodeEvent(line);
+    const { events, body } = await open(ending.signal);
+    if (events !== undefined) {
+      for await (const together of events) for (const event of together) yield checked(event);
+    } else {
+      for await (const lines of linesOf(body)) for (const line of lines) yield checked(parsed(line));
     }
   } finally {
     outer?.removeEventListener('abort', abort);
   }
 }
 
-function decodeEvent(line: string): WatchEvent<KubeObject> {
-  let event: WireEvent;
+function parsed(line: string): WireEvent {
   try {
-    event = JSON.parse(line) as WireEvent;
+    return JSON.parse(line) as WireEvent;
   } catch {
     throw new Error(`a watch broke off or was garbled: ${JSON.stringify(line.slice(0, 80))} is not a watch event`);
   }
+}
+
+function checked(event: WireEvent): WatchEvent<KubeObject> {
   if (event.type === 'ERROR') throw new ApiError(event.object as Status);
   const object = event.object as Stored<KubeObject>;
   if (typeof object?.metadata?.resourceVersion !== 'string') {

@@ -1,13 +1,22 @@
+import type { WireEvent } from '../../kube/index.ts';
 import type { EventStream } from './message.ts';
+
+/** One line of a watch, written or parsed only where it is read so. */
+export interface Frame {
+  /** About how many bytes it has. */
+  readonly size: number;
+  bytes(): Uint8Array;
+  event(): WireEvent;
+}
 
 /**
  * A body written by one side and read by another. What the reader has not taken is bounded: a reader that falls further
- * behind is cut off, and slows nobody. Chunks pushed between two reads are handed over as one.
+ * behind is cut off, and slows nobody. Frames pushed between two reads are handed over as one.
  */
-export class ChunkQueue implements EventStream {
+export class FrameQueue implements EventStream {
   readonly #limitBytes: number;
   readonly #onEnd: () => void;
-  #chunks: Uint8Array[] = [];
+  #frames: Frame[] = [];
   #bytes = 0;
   #ended = false;
   #wake: (() => void) | undefined;
@@ -21,12 +30,12 @@ export class ChunkQueue implements EventStream {
     return this.#ended;
   }
 
-  push(chunk: Uint8Array): void {
+  push(frame: Frame): void {
     if (this.#ended) return;
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
+    this.#frames.push(frame);
+    this.#bytes += frame.size;
     if (this.#bytes > this.#limitBytes) {
-      this.#chunks = [];
+      this.#frames = [];
       this.end();
     } else {
       this.#signal();
@@ -42,18 +51,28 @@ export class ChunkQueue implements EventStream {
   }
 
   cancel(): void {
-    this.#chunks = [];
+    this.#frames = [];
     this.end();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+  [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    return this.#read((frames) =>
+      frames.length === 1 ? frames[0]!.bytes() : Buffer.concat(frames.map((frame) => frame.bytes())),
+    );
+  }
+
+  events(): AsyncGenerator<WireEvent[]> {
+    return this.#read((frames) => frames.map((frame) => frame.event()));
+  }
+
+  async *#read<T>(as: (frames: Frame[]) => T): AsyncGenerator<T> {
     try {
       for (;;) {
-        if (this.#chunks.length > 0) {
-          const chunks = this.#chunks;
-          this.#chunks = [];
+        if (this.#frames.length > 0) {
+          const frames = this.#frames;
+          this.#frames = [];
           this.#bytes = 0;
-          yield chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+          yield as(frames);
         } else if (this.#ended) {
           return;
         } else {
