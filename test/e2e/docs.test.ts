@@ -130,7 +130,8 @@ test('the table of the configuration file is the one of the program', async () =
     (row) => `| \`${row.field}\` | ${row.default === '' ? '' : `\`${row.default}\``} | ${row.description} |`,
   );
   const table = ['| Field | Default | What it is |', '| --- | --- | --- |', ...rows].join('\n');
-  const current = text.replace(/(?<=<!-- config:start -->\n)[\s\S]*(?=\n<!-- config:end -->)/, () => table);
+  const current = text.replace(/(?<=<!-- config:start -->\n)[\s\S]*(?=<!-- config:end -->)/, () => `${table}\n`);
+  expect(current).toContain(table);
   if (update) await writeFile(page, current);
   else expect(text).toBe(current);
 });
@@ -138,7 +139,8 @@ test('the table of the configuration file is the one of the program', async () =
 const pages = ['README.md', ...markdownIn('docs')];
 
 test('every link leads to a file', () => {
-  const broken = pages.flatMap((page) =>
+  const written = pages.filter((page) => !page.startsWith('docs/reference/'));
+  const broken = written.flatMap((page) =>
     [...readFileSync(join(root, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)/g)]
       .map((match) => match[1] ?? '')
       .filter((link) => !existsSync(join(root, dirname(page), link)))
@@ -148,7 +150,7 @@ test('every link leads to a file', () => {
 });
 
 test.each([
-  ['docs/README.md', (page: string) => !page.startsWith('docs/reference/') || page === 'docs/reference/README.md'],
+  ['docs/README.md', (page: string) => !/^docs\/(reference|decisions)\/(?!README)/.test(page)],
   ['docs/decisions/README.md', (page: string) => page.startsWith('docs/decisions/')],
 ])('%s lists every page', (index, listed) => {
   const links = [...readFileSync(join(root, index), 'utf8').matchAll(/\]\(([^)#\s]+)/g)].map((match) =>
