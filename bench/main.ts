@@ -1,10 +1,11 @@
 /** `npm run -s bench -- NAME [--option value …] [--json]`. */
 import { parseArgs } from 'node:util';
+import { claims } from './claims.ts';
 import { type Benchmark, jsonLine, table } from './harness/report.ts';
 import { instances } from './instances.ts';
 import { ipam } from './ipam.ts';
 
-const benchmarks: readonly Benchmark[] = [instances, ipam];
+const benchmarks: readonly Benchmark[] = [instances, claims, ipam];
 
 function usage(): string {
   const rows = benchmarks.map(({ name, description, options }) => {
