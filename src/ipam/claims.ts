@@ -1,7 +1,7 @@
 import { IpAddress, IpPrefix } from '../address/index.ts';
 import { formatTime, withCondition } from '../meta/index.ts';
 import { type BlockRecord, blockAround, blockNamed, newAllocation, releaseBlock } from './blocks.ts';
-import { type ClassRecord, defaultClass, requireClass } from './classes.ts';
+import { type ClassRecord, classNamed, defaultClass, requireClass } from './classes.ts';
 import type { AllocationSpec, IPAllocation, IPClaim } from './objects.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { claimSpace, restingText, take } from './pool-space.ts';
@@ -11,7 +11,7 @@ import { allocationName, reduceScope, scopeDigestOf, wholeScopeDigest } from './
 import { dependencies, prefixLengthFor, sourcesOf } from './sources.ts';
 import { bytesOf, type Space, save, takeExactly } from './space.ts';
 import { durationMilliseconds } from './validation.ts';
-import { exec, type Step, type Work } from './work.ts';
+import { exec, nothing, type Step, together, type Work } from './work.ts';
 
 /** Labels that say who an allocation is for (`seams.md`): indexed. */
 const labels = {
@@ -25,16 +25,22 @@ export function* createClaim(work: Work, given: IPClaim): Step<IPClaim> {
   const { name } = given.metadata;
   const namespace = given.metadata.namespace!;
   const spec = given.spec!;
-  if ((yield* work.get('ipclaims', namespace, name)) !== undefined) {
+  const named = spec.className !== undefined && spec.className !== '' ? spec.className : undefined;
+  const [existing, found, kept] = yield* together(
+    work.get('ipclaims', namespace, name),
+    named === undefined ? nothing() : classNamed(work, named),
+    blockNamed(work, namespace, allocationName(`${namespace}/${name}`)),
+  );
+  if (existing !== undefined) {
     throw conflict('ipclaims', name, {
       message: `IPClaim "${namespace}/${name}" already exists`,
       cause: 'ClaimExists',
     });
   }
   const record =
-    spec.className !== undefined && spec.className !== ''
-      ? yield* requireClass(work, spec.className)
-      : yield* defaultClass(work, spec.ipFamily === 'IPv4' ? 4 : 6);
+    named === undefined
+      ? yield* defaultClass(work, spec.ipFamily === 'IPv4' ? 4 : 6)
+      : (found ?? (yield* requireClass(work, named)));
   if (spec.ipFamily !== undefined && spec.ipFamily !== `IPv${record.family}`) {
     throw badRequest({
       message: `spec.ipFamily is ${spec.ipFamily}, and IPClass "${record.name}" is for IPv${record.family}; name one of the two, or a class of that family`,
@@ -48,12 +54,12 @@ export function* createClaim(work: Work, given: IPClaim): Step<IPClaim> {
     spec: { ...spec, ownerRef: { apiGroup: 'resourcemanager.miloapis.com', kind: 'Project', name: work.project } },
   };
   const bound: IPClaim =
-    spec.target === 'ScopeRange' ? yield* holdRange(work, claim, record) : yield* bindBlock(work, claim, record);
+    spec.target === 'ScopeRange' ? yield* holdRange(work, claim, record) : yield* bindBlock(work, claim, record, kept);
   if (labels.cell in (given.metadata.labels ?? {})) yield* indexIdentity(work, bound);
   return work.put('ipclaims', bound);
 }
 
-function* bindBlock(work: Work, claim: IPClaim, record: ClassRecord): Step<IPClaim> {
+function* bindBlock(work: Work, claim: IPClaim, record: ClassRecord, kept: BlockRecord | undefined): Step<IPClaim> {
   const spec = claim.spec!;
   const { name } = claim.metadata;
   const namespace = claim.metadata.namespace!;
@@ -67,7 +73,6 @@ function* bindBlock(work: Work, claim: IPClaim, record: ClassRecord): Step<IPCla
   const digest = wholeScopeDigest(work.project, spec.scope);
   const allocation = allocationName(`${namespace}/${name}`);
 
-  const kept = yield* blockNamed(work, namespace, allocation);
   if (kept !== undefined) {
     const sameAddress = address === undefined || kept.prefix.contains(address);
     const same = kept.class === record.name && kept.scope === digest && kept.prefix.length === length && sameAddress;

@@ -1,86 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type IpAddress, IpPrefix, subtract } from '../address/index.ts';
+import { IpPrefix } from '../address/index.ts';
 import { isApiError } from '../meta/index.ts';
 import type { IPClaim } from './objects.ts';
 import { scopeOf, TestIpam } from './testing.ts';
 import { audit } from './testing-audit.ts';
+import { Model } from './testing-model.ts';
 
 const apiVersion = 'ipam.miloapis.com/v1alpha1';
 const range = IpPrefix.parse('192.0.2.0/28');
 const restMilliseconds = 10_000;
 /** Not a divisor of the rest: no block is due at the very moment of a step. */
 const stepMilliseconds = 7000;
-
-interface Taken {
-  block: IpPrefix;
-  state: 'held' | 'retained' | { restsUntil: number };
-  retain: boolean;
-}
-
-/** What a pool is to be: a set of taken blocks, and the rule that picks the next one. */
-class Model {
-  readonly taken = new Map<string, Taken>();
-  readonly #best: boolean;
-  readonly #rest: number;
-  now = 0;
-  #rests = 0;
-
-  constructor(best: boolean, rest: number) {
-    this.#best = best;
-    this.#rest = rest;
-  }
-
-  claim(name: string, length: number, address: IpAddress | undefined, retain: boolean): string {
-    const kept = this.taken.get(name);
-    if (kept?.state === 'held') return 'ClaimExists';
-    if (kept !== undefined) {
-      if (kept.block.length !== length || (address !== undefined && !kept.block.contains(address)))
-        return 'AllocationRetained';
-      kept.state = 'held';
-      return kept.block.toString();
-    }
-    const free = subtract(
-      range,
-      [...this.taken.values()].map((each) => each.block),
-    );
-    let block: IpPrefix | undefined;
-    if (address !== undefined) {
-      const wanted = IpPrefix.containing(address, length);
-      if (!free.some((each) => each.contains(wanted))) return 'AddressInUse';
-      block = wanted;
-    } else {
-      const fitting = free.filter((each) => each.length <= length);
-      fitting.sort((a, b) => (this.#best ? b.length - a.length || a.compare(b) : a.compare(b)));
-      if (fitting[0] === undefined) return 'Exhausted';
-      block = IpPrefix.of(4, fitting[0].start, length);
-    }
-    this.taken.set(name, { block, state: 'held', retain });
-    return block.toString();
-  }
-
-  /** The claim goes. */
-  release(name: string): void {
-    const held = this.taken.get(name)!;
-    if (held.retain) held.state = 'retained';
-    else this.free(name);
-  }
-
-  /** The allocation goes. */
-  free(name: string): void {
-    const { block } = this.taken.get(name)!;
-    this.taken.delete(name);
-    const state = { restsUntil: this.now + this.#rest };
-    if (this.#rest > 0) this.taken.set(`resting ${++this.#rests}`, { block, state, retain: false });
-  }
-
-  pass(milliseconds: number): void {
-    this.now += milliseconds;
-    for (const [name, { state }] of this.taken) {
-      if (typeof state === 'object' && state.restsUntil <= this.now) this.taken.delete(name);
-    }
-  }
-}
 
 const name = fc.integer({ min: 0, max: 9 }).map((n) => `claim-${n}`);
 const step = fc.oneof(
@@ -116,7 +47,7 @@ test('IPAM answers as a set of taken blocks does, whatever happens', async () =>
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.boolean(), fc.array(step, { maxLength: 40 }), async (best, rests, steps) => {
       const ipam = new TestIpam();
-      const model = new Model(best, rests ? restMilliseconds : 0);
+      const model = new Model(range, best, rests ? restMilliseconds : 0);
       await ipam.create('alpha', 'ipclasses', {
         apiVersion,
         kind: 'IPClass',

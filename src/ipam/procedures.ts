@@ -42,7 +42,7 @@ export interface UpkeepAnswer {
 const encoder = new TextEncoder();
 
 /** Runs a step to its end, at once. */
-function drive<T>(tx: ProcedureTransaction, step: Step<T>): T {
+export function drive<T>(tx: ProcedureTransaction, step: Step<T>): T {
   let input: unknown;
   for (;;) {
     const next = step.next(input);
@@ -60,6 +60,8 @@ function answer(tx: ProcedureTransaction, operation: Operation): unknown {
     case 'run':
     case 'exec':
       return tx.run(operation.sql, ...operation.parameters).changes;
+    case 'together':
+      return operation.operations.map((each) => answer(tx, each));
     case 'put':
       return tx.put(operation.key, operation.value);
     case 'delete':

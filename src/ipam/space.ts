@@ -1,5 +1,5 @@
 import { type IpFamily, IpPrefix } from '../address/index.ts';
-import { exec, one, type Row, rows, run, type Step } from './work.ts';
+import { exec, nothing, one, type Row, rows, run, type Step, together } from './work.ts';
 
 /** One address space of a pool, while a transaction works on it. `save` writes the summary back. */
 export interface Space {
@@ -166,21 +166,23 @@ function* addFree(space: Space, block: IpPrefix): Step<void> {
 
 function* removeFree(space: Space, block: IpPrefix): Step<boolean> {
   const start = hexOf(block.start);
-  const removed = yield* run(
+  const removing = run(
     'DELETE FROM ipam_free WHERE space = ? AND length = ? AND start = ?',
     space.id,
     block.length,
     fromHex(start),
   );
-  if (removed === 0) return false;
-  if (space.heads[block.length] !== start) return true;
-  const next = yield* one(
-    'SELECT start FROM ipam_free WHERE space = ? + 0 AND length = ? + 0 ORDER BY start LIMIT 1',
+  if (space.heads[block.length] !== start) return (yield* removing) > 0;
+  // The lowest of its length is there, and another one is the lowest now.
+  const next = one(
+    'SELECT start FROM ipam_free WHERE space = ? + 0 AND length = ? + 0 AND start > ? ORDER BY start LIMIT 1',
     space.id,
     block.length,
+    fromHex(start),
   );
-  if (next === undefined) delete space.heads[block.length];
-  else space.heads[block.length] = toHex(next.start);
+  const [, lowest] = yield* together(removing, next, nothing());
+  if (lowest === undefined) delete space.heads[block.length];
+  else space.heads[block.length] = toHex(lowest.start);
   return true;
 }
 

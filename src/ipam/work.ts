@@ -35,6 +35,32 @@ export function* exec(sql: string, ...parameters: SqlValue[]): Step<void> {
   yield { kind: 'exec', sql, parameters };
 }
 
+/** A step that asks for nothing. */
+// biome-ignore lint/correctness/useYield: that is what it is.
+export function* nothing(): Step<undefined> {
+  return undefined;
+}
+
+/** Runs steps side by side, so that a store that is far away is asked once for what they ask next. They only read. */
+export function* together<A, B, C>(a: Step<A>, b: Step<B>, c: Step<C>): Step<[A, B, C]> {
+  const steps: Step<unknown>[] = [a, b, c];
+  const results: unknown[] = [];
+  const asked = new Map<number, Operation>();
+  const go = (index: number, input?: unknown) => {
+    const next = steps[index]!.next(input);
+    if (next.done === true) results[index] = next.value;
+    else asked.set(index, next.value);
+  };
+  for (const index of steps.keys()) go(index);
+  while (asked.size > 0) {
+    const round = [...asked];
+    asked.clear();
+    const answers = (yield { kind: 'together', operations: round.map(([, operation]) => operation) }) as unknown[];
+    for (const [n, [index]] of round.entries()) go(index, answers[n]);
+  }
+  return results as [A, B, C];
+}
+
 interface Change {
   key: StorageKey;
   object: KubeObject;

@@ -145,7 +145,7 @@ export interface ProcedureTransaction {
 /**
  * A procedure for stores that answer after a round trip (PostgreSQL): a generator that yields what it wants and is given
  * the answer. `rows`: rows of a statement; `run`: how many it changed; `exec`: nothing, so that nobody waits for it;
- * `record`: a stored object; `put` and `delete`: nothing. Statements have `?` for parameters. A module for such a store exports
+ * `record`: a stored object; `together`: the answers to several, in order, asked in one go; `put` and `delete`: nothing. Statements have `?` for parameters. A module for such a store exports
  * `steps: Record<string, StepProcedure>` and `postgresSchema: string`.
  */
 export type StepProcedure = (tx: ProcedureMoment, argument: unknown) => ProcedureStep<unknown>;
@@ -157,6 +157,7 @@ export type ProcedureMoment = Pick<ProcedureTransaction, 'revision' | 'now'>;
 export type ProcedureOperation =
   | { readonly kind: 'rows' | 'run' | 'exec'; readonly sql: string; readonly parameters: readonly SqlValue[] }
   | { readonly kind: 'record'; readonly key: StorageKey }
+  | { readonly kind: 'together'; readonly operations: readonly ProcedureOperation[] }
   | { readonly kind: 'put' | 'delete'; readonly key: StorageKey; readonly value: Uint8Array };
 
 export type SqlValue = null | number | bigint | string | Uint8Array;

@@ -31,11 +31,26 @@ export function statement(sql: string): { name: string; text: string } {
   return found;
 }
 
+const gathering = new WeakSet<object>();
+
+/** Statements of one turn leave in one packet: a system call for each would cost more than the statement. */
+function gather(client: pg.Client): void {
+  if (gathering.has(client)) return;
+  const { stream } = (client as unknown as { connection: { stream: { cork(): void; uncork(): void } } }).connection;
+  gathering.add(client);
+  stream.cork();
+  process.nextTick(() => {
+    gathering.delete(client);
+    stream.uncork();
+  });
+}
+
 export async function query(
   on: pg.Client | pg.Pool,
   sql: string,
   values: readonly SqlValue[],
 ): Promise<{ rows: Row[]; changes: number }> {
+  if (on instanceof pg.Client) gather(on);
   const { rows, rowCount } = await on.query({ ...statement(sql), values: values as SqlValue[] });
   return { rows: rows as Row[], changes: rowCount ?? 0 };
 }

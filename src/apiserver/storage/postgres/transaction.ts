@@ -115,6 +115,8 @@ export class PostgresTransaction {
         return (await this.#ask(operation.sql, operation.parameters)).rows;
       case 'run':
         return (await this.#ask(operation.sql, operation.parameters)).changes;
+      case 'together':
+        return Promise.all(operation.operations.map((each) => this.#answer(each)));
       case 'exec':
         this.#ask(operation.sql, operation.parameters);
         return undefined;

@@ -1,0 +1,363 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type IpamServer, openIpamStorage, startIpamServer } from '../../test/harness/ipam-server.ts';
+import { type Cluster, startCluster } from '../../test/postgres/cluster.ts';
+import { IpPrefix } from '../address/index.ts';
+import { IPAllocation, IPClaim, IPClass, IPPool } from '../api/index.ts';
+import { openPostgresStorage, type Storage } from '../apiserver/index.ts';
+import { type Client, type Clock, systemClock } from '../kube/index.ts';
+import { isApiError, type KubeObject, type ResourceType } from '../meta/index.ts';
+import { proceduresUrl } from './index.ts';
+import { apiVersion } from './objects.ts';
+import { refusalOf, scopeOf } from './testing.ts';
+import { Model } from './testing-model.ts';
+
+/** One suite, both stores, through the API server: what IPAM promises does not depend on where it keeps it. */
+
+let cluster: Cluster;
+let folder: string;
+beforeAll(async () => {
+  cluster = await startCluster();
+  folder = mkdtempSync(join(tmpdir(), 'berth-ipam-stores-'));
+});
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** The machine's clock, that can be put forward. */
+class MovedClock implements Clock {
+  ahead = 0;
+  now = () => systemClock.now() + this.ahead;
+  monotonic = systemClock.monotonic;
+  sleep = systemClock.sleep;
+  after = systemClock.after;
+  soon = systemClock.soon;
+}
+
+const claim = (name: string, spec: IPClaim['spec']): IPClaim => ({
+  apiVersion,
+  kind: 'IPClaim',
+  metadata: { name, namespace: 'default' },
+  spec: spec!,
+});
+const at = (name: string, namespace = 'default') => ({ namespace, name });
+
+describe.each(['sqlite', 'postgres'])('IPAM on %s', (store) => {
+  let where: string;
+  let clock: MovedClock;
+  let running: IpamServer[];
+  let count = 0;
+  beforeEach(async () => {
+    where = store === 'postgres' ? await cluster.database() : join(folder, `${++count}.db`);
+    clock = new MovedClock();
+    running = [];
+  });
+  afterEach(() => Promise.all(running.map((each) => each.stop())));
+
+  const open = (): Promise<Storage> =>
+    store === 'sqlite'
+      ? openIpamStorage(where, clock)
+      : openPostgresStorage({
+          url: where,
+          clock,
+          log: () => {},
+          procedures: [proceduresUrl],
+          onFatal: (error) => {
+            throw error;
+          },
+        });
+
+  async function start(options: { projects?: string[]; seed?: boolean; restSeconds?: number } = {}) {
+    const server = await startIpamServer({
+      projects: options.projects ?? ['alpha'],
+      storage: await open(),
+      clock,
+      seed: options.seed ?? true,
+      restSeconds: options.restSeconds ?? 0,
+    });
+    running.push(server);
+    return server;
+  }
+
+  async function pool(client: Client, cidr: string, spec: object = {}, ofClass: object = {}) {
+    const classSpec = { ipFamily: 'IPv4' as const, defaultPrefixLength: 32, ...ofClass };
+    await client.create(IPClass, { apiVersion, kind: 'IPClass', metadata: { name: 'c' }, spec: classSpec });
+    const poolSpec = { ipFamily: 'IPv4' as const, cidr, classNames: ['c'], ...spec };
+    await client.create(IPPool, { apiVersion, kind: 'IPPool', metadata: { name: 'p' }, spec: poolSpec });
+  }
+
+  /** What is wrong with what the API shows: overlaps, claims that hold nothing, allocations nobody can name. */
+  async function wrong(client: Client): Promise<string[]> {
+    const found: string[] = [];
+    const allocations = (await client.list(IPAllocation)).items;
+    const claims = new Map((await client.list(IPClaim)).items.map((each) => [each.metadata.uid, each]));
+    const held = allocations.filter((each) => each.spec?.purpose === 'Claim');
+    const blocks = held.map((each) => IpPrefix.parse(each.status!.allocatedCIDR!)).sort((a, b) => a.compare(b));
+    for (const [n, block] of blocks.entries()) if (blocks[n - 1]?.overlaps(block)) found.push(`${block} is held twice`);
+    for (const { spec, status, metadata } of held) {
+      if (spec?.claimRef === undefined) continue;
+      const holder = claims.get(spec.claimRef.uid!);
+      if (holder?.status?.allocatedCIDR !== status?.allocatedCIDR) found.push(`${metadata.name} is held by nobody`);
+      claims.delete(spec.claimRef.uid!);
+    }
+    for (const each of claims.values()) {
+      if (each.spec?.target !== 'ScopeRange') found.push(`claim ${each.metadata.name} holds nothing`);
+    }
+    return found;
+  }
+
+  test('a hundred claims at once on a fresh network and location make one /48, one /64 and a hundred blocks', async () => {
+    const { client } = await start();
+    const alpha = client('alpha');
+    const spec = { ipFamily: 'IPv6' as const, scope: scopeOf('net') };
+    const claims = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => alpha.create(IPClaim, claim(`c-${n}`, spec))),
+    );
+    expect(new Set(claims.map((each) => each.status?.allocatedCIDR)).size).toBe(100);
+    const made = (await alpha.list(IPPool)).items.filter((each) => each.spec?.classRef !== undefined);
+    expect(made.map((each) => each.status?.allocatedCIDR?.split('/')[1]).sort()).toEqual(['48', '64']);
+    expect(await wrong(alpha)).toEqual([]);
+  });
+
+  test('two projects with equal names neither see nor touch each other, by any verb; without a project, nothing', async () => {
+    const { client, server, pathOf } = await start({ projects: ['alpha', 'beta'] });
+    const [alpha, beta] = [client('alpha'), client('beta')];
+    const list = await beta.list(IPClaim);
+    const seen: string[] = [];
+    const ended = new AbortController();
+    const watching = (async () => {
+      const options = { resourceVersion: list.resourceVersion, signal: ended.signal };
+      for await (const event of beta.watch(IPClaim, options)) {
+        if (event.type !== 'BOOKMARK') seen.push(`${event.type} ${event.object.metadata.name}`);
+      }
+    })().catch(() => {});
+    const spec = { ipFamily: 'IPv6' as const, scope: scopeOf('net') };
+    const own = await alpha.create(IPClaim, claim('same', spec));
+    expect(await beta.get(IPClaim, at('same'))).toBeUndefined();
+    const patch = { type: 'merge' as const, body: { metadata: { labels: { a: 'b' } } } };
+    expect((await refusalOf(beta.patch(IPClaim, at('same'), patch))).code).toBe(404);
+    expect((await refusalOf(beta.update(IPClaim, own))).code).toBe(404);
+    expect(await beta.delete(IPClaim, at('same'))).toBe(false);
+    const other = await beta.create(IPClaim, claim('same', spec));
+    expect(IpPrefix.parse(other.status!.allocatedCIDR!).overlaps(IpPrefix.parse(own.status!.allocatedCIDR!))).toBe(
+      false,
+    );
+    const transport = server.transport({ user: 'admin', groups: ['system:masters'] });
+    const all = async (project: string) => {
+      const path = `${pathOf(project)}/apis/${apiVersion}/namespaces/default/ipclaims`;
+      const { status, body } = await transport.request({ method: 'DELETE', path });
+      for await (const _ of body);
+      expect(status).toBe(200);
+    };
+    await all('beta');
+    expect((await alpha.list(IPClaim)).items.map((each) => each.metadata.uid)).toEqual([own.metadata.uid]);
+    expect((await beta.list(IPAllocation)).items.filter((each) => each.spec?.purpose === 'Claim')).toEqual([]);
+    while (seen.length < 2) await systemClock.sleep(5);
+    ended.abort();
+    await watching;
+    expect(seen).toEqual(['ADDED same', 'DELETED same']);
+    const outside = await transport.request({ method: 'GET', path: `/apis/${apiVersion}/ipclaims` });
+    expect(outside.status).toBe(404);
+  });
+
+  test('refusals leave the store as it was, name what they depend on, and that changes once when there is room', async () => {
+    const { client, storage } = await start({ seed: false });
+    const alpha = client('alpha');
+    await pool(alpha, '192.0.2.0/31', { restPeriod: '20s' });
+    for (const name of ['a', 'b']) await alpha.create(IPClaim, claim(name, { className: 'c' }));
+    const shown = async () => (await alpha.get(IPPool, { namespace: '', name: 'p' }))!;
+    while ((await shown()).status?.phase !== 'Exhausted') await systemClock.sleep(10);
+    const state = async () => {
+      const kinds = [IPClaim, IPAllocation, IPPool, IPClass] as ResourceType<KubeObject>[];
+      return JSON.stringify(await Promise.all(kinds.map(async (kind) => (await alpha.list(kind)).items)));
+    };
+    const before = await state();
+    const spec = { className: 'c' };
+    const refusals = store === 'sqlite' ? 10_000 : 1000;
+    const request = {
+      plural: 'ipclaims',
+      verb: 'create',
+      plane: 'project/alpha',
+      project: 'alpha',
+      defaultRestSeconds: 0,
+      dryRun: false,
+    };
+    const ask = (n: number) =>
+      storage.call('ipam.write', { ...request, object: claim(`x-${n}`, spec) }).then(
+        () => 'bound',
+        (error: unknown) => (isApiError(error) ? error.code : error),
+      );
+    for (let n = 0; n < refusals; n += 500) {
+      const codes = await Promise.all(Array.from({ length: 500 }, (_, each) => ask(n + each)));
+      expect(new Set(codes)).toEqual(new Set([507]));
+    }
+    expect(await state()).toBe(before);
+    const refused = await refusalOf(alpha.create(IPClaim, claim('x', spec)));
+    expect(refused.details).toMatchObject({ group: 'ipam.miloapis.com', kind: 'ippools', name: 'p' });
+    const depends = refused.details?.causes?.filter((each) => each.reason === 'DependsOn').map((each) => each.field);
+    expect(depends).toEqual(['ippools/p', 'ipclasses/c']);
+
+    const versions = new Set([(await shown()).metadata.resourceVersion]);
+    await alpha.delete(IPClaim, at('a'));
+    await systemClock.sleep(200);
+    versions.add((await shown()).metadata.resourceVersion);
+    expect(versions.size).toBe(1);
+    clock.ahead += 20_000;
+    await alpha.create(IPClaim, claim('x', spec));
+    expect(await wrong(alpha)).toEqual([]);
+    const { metadata: _, ...grown } = await alpha.patch(
+      IPPool,
+      { namespace: '', name: 'p' },
+      { type: 'merge', body: { spec: { cidr: '192.0.2.0/30' } } },
+    );
+    expect(grown.status).toMatchObject({ phase: 'Ready', allocatedCIDR: '192.0.2.0/30' });
+    await alpha.create(IPClaim, claim('y', spec));
+  });
+
+  const name = fc.integer({ min: 0, max: 7 }).map((n) => `claim-${n}`);
+  const step = fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        do: fc.constant('claim' as const),
+        name,
+        length: fc.integer({ min: 29, max: 32 }),
+        address: fc.option(fc.integer({ min: 0, max: 31 }), { nil: undefined, freq: 3 }),
+        retain: fc.boolean(),
+      }),
+    },
+    { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('release' as const, 'free' as const), name }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('pass' as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('resize' as const), bits: fc.integer({ min: 26, max: 29 }) }) },
+  );
+
+  test('answers as a set of taken blocks does, whatever is asked', async () => {
+    const { client, storage } = await start({ seed: false });
+    const alpha = client('alpha');
+    await fc.assert(
+      fc.asyncProperty(fc.boolean(), fc.array(step, { minLength: 10, maxLength: 30 }), async (best, steps) => {
+        const first = IpPrefix.parse('192.0.2.0/28');
+        await pool(
+          alpha,
+          String(first),
+          { restPeriod: '20s', allocation: { strategy: best ? 'BestFit' : 'FirstFit' } },
+          { allowedPrefixLengths: { min: 26, max: 32 } },
+        );
+        const model = new Model(first, best, 20_000);
+        for (const each of steps) {
+          if (each.do === 'claim') {
+            const address = each.address === undefined ? undefined : IpPrefix.parse('192.0.2.0/27').at(each.address);
+            const expected = model.claim(each.name, each.length, address, each.retain);
+            const spec = {
+              className: 'c',
+              prefixLength: each.length,
+              reclaimPolicy: each.retain ? ('Retain' as const) : ('Delete' as const),
+              ...(address === undefined ? {} : { address: String(address) }),
+            };
+            const answer = alpha.create(IPClaim, claim(each.name, spec)).then(
+              ({ status }) => status?.allocatedCIDR,
+              (error: unknown) => (isApiError(error) ? error.status.details?.causes?.[0]?.reason : error),
+            );
+            expect(await answer).toBe(expected);
+          } else if (each.do === 'resize') {
+            const range = IpPrefix.of(4, first.start, each.bits);
+            const fits = model.resize(range);
+            const body = { spec: { cidr: String(range) } };
+            const done = alpha.patch(IPPool, { namespace: '', name: 'p' }, { type: 'merge', body }).then(
+              () => true,
+              (error: unknown) => (isApiError(error) && error.code === 409 ? false : error),
+            );
+            expect(await done).toBe(fits);
+          } else if (each.do === 'pass') {
+            model.pass(20_001);
+            clock.ahead += 20_001;
+            // What the service does within a quarter of a second.
+            await storage.call('ipam.upkeep', { defaultRestSeconds: 0 });
+          } else {
+            const held = model.taken.get(each.name);
+            if (each.do === 'release' && held?.state === 'held') {
+              model.release(each.name);
+              await alpha.delete(IPClaim, at(each.name));
+            } else if (each.do === 'free' && held?.state === 'retained') {
+              model.free(each.name);
+              const all = (await alpha.list(IPAllocation)).items;
+              const kept = all.find((one) => one.status?.allocatedCIDR === held.block.toString());
+              await alpha.delete(IPAllocation, at(kept!.metadata.name));
+            }
+          }
+          expect(await wrong(alpha)).toEqual([]);
+        }
+        for (const each of (await alpha.list(IPClaim)).items) await alpha.delete(IPClaim, at(each.metadata.name));
+        for (const each of (await alpha.list(IPAllocation)).items) {
+          await alpha.delete(IPAllocation, at(each.metadata.name));
+        }
+        await alpha.delete(IPPool, { namespace: '', name: 'p' });
+        await alpha.delete(IPClass, { namespace: '', name: 'c' });
+      }),
+      { numRuns: 6 },
+    );
+  });
+
+  test('a process killed at any statement of allocating or releasing leaves the block wholly held or wholly free', async () => {
+    const { client } = await start({ seed: false });
+    await pool(client('alpha'), '192.0.2.0/30');
+    await running.pop()!.stop();
+    /** Blocks held by claims, and by allocations: what a new process finds. */
+    const found = async () => {
+      const storage = await open();
+      const of = async (plural: string) => {
+        const page = await storage.list({ plane: 'project/alpha', resource: `ipam.miloapis.com/${plural}` });
+        return page.records.map(({ value }) => JSON.parse(Buffer.from(value).toString()) as IPClaim & IPAllocation);
+      };
+      const [claims, allocations] = [await of('ipclaims'), await of('ipallocations')];
+      await storage.close();
+      return [claims, allocations].map((each) => each.map(({ status }) => status?.allocatedCIDR));
+    };
+    const request = {
+      plural: 'ipclaims',
+      plane: 'project/alpha',
+      project: 'alpha',
+      defaultRestSeconds: 0,
+      dryRun: false,
+    };
+    const object = {
+      ...claim('k', { className: 'c' }),
+      metadata: { ...at('k'), uid: 'uid-k', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' },
+    };
+    const creating = { ...request, verb: 'create', object };
+    const deleting = { ...request, verb: 'delete', ...at('k'), uid: 'uid-k' };
+    const fixture = new URL('./death.fixture.ts', import.meta.url).pathname;
+    const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') };
+    const die = (write: object, statement: number) =>
+      new Promise<boolean>((resolve) => {
+        execFile(process.execPath, [fixture, where, JSON.stringify(write), String(statement)], { env }, (error) =>
+          resolve(error?.signal === 'SIGKILL'),
+        );
+      });
+    const [held, free] = [
+      [['192.0.2.0/32'], ['192.0.2.0/32']],
+      [[], []],
+    ];
+    for (const [write, before, after] of [
+      [creating, free, held],
+      [deleting, held, free],
+    ] as const) {
+      let statements = 0;
+      // Statement by statement, until one process lives to the end.
+      while (await die(write, statements)) {
+        expect(await found()).toEqual(before);
+        statements++;
+      }
+      expect(statements).toBeGreaterThan(8);
+      expect(await found()).toEqual(after);
+    }
+    // The block that was let go is the next that is handed out.
+    expect(await die(creating, Number.MAX_SAFE_INTEGER)).toBe(false);
+    expect(await found()).toEqual(held);
+  }, 240_000);
+});
