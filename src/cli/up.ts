@@ -59,6 +59,8 @@ export async function up(options: UpOptions): Promise<number> {
   const cells = parseCells(options.cells);
   const projects = parseProjects(options.projects);
   const stopped = interruption();
+  // The store holds Secrets: no file this process makes is anybody else's to read, wherever it is copied to.
+  process.umask(0o077);
   const say = (what: string, detail: string): void => {
     process.stdout.write(`  ${pc.green('✓')} ${what.padEnd(12)} ${detail}\n`);
   };

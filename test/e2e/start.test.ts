@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -73,6 +73,10 @@ test('the kubeconfig is for its owner only, and has a context for every plane', 
   const file = join(folder.path, 'first', 'kubeconfig');
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect((await stat(dirname(file))).mode & 0o777).toBe(0o700);
+  const names = await readdir(dirname(file));
+  const modes = await Promise.all(names.map(async (name) => (await stat(join(dirname(file), name))).mode & 0o077));
+  expect(names).toContain('berth.db');
+  expect(modes).toEqual(names.map(() => 0));
   const config = parse(await readFile(file, 'utf8')) as Kubeconfig;
   expect(config['current-context']).toBe('project-alpha');
   const paths = config.contexts.map(({ name, context }) => {
