@@ -26,10 +26,11 @@ export function* createClaim(work: Work, given: IPClaim): Step<IPClaim> {
   const namespace = given.metadata.namespace!;
   const spec = given.spec!;
   const named = spec.className !== undefined && spec.className !== '' ? spec.className : undefined;
+  const allocation = allocationName(`${namespace}/${name}`);
   const [existing, found, kept] = yield* together(
     work.get('ipclaims', namespace, name),
     named === undefined ? nothing() : classNamed(work, named),
-    blockNamed(work, namespace, allocationName(`${namespace}/${name}`)),
+    blockNamed(work, namespace, allocation),
   );
   if (existing !== undefined) {
     throw conflict('ipclaims', name, {
@@ -54,12 +55,20 @@ export function* createClaim(work: Work, given: IPClaim): Step<IPClaim> {
     spec: { ...spec, ownerRef: { apiGroup: 'resourcemanager.miloapis.com', kind: 'Project', name: work.project } },
   };
   const bound: IPClaim =
-    spec.target === 'ScopeRange' ? yield* holdRange(work, claim, record) : yield* bindBlock(work, claim, record, kept);
+    spec.target === 'ScopeRange'
+      ? yield* holdRange(work, claim, record)
+      : yield* bindBlock(work, claim, record, allocation, kept);
   if (labels.cell in (given.metadata.labels ?? {})) yield* indexIdentity(work, bound);
   return work.put('ipclaims', bound);
 }
 
-function* bindBlock(work: Work, claim: IPClaim, record: ClassRecord, kept: BlockRecord | undefined): Step<IPClaim> {
+function* bindBlock(
+  work: Work,
+  claim: IPClaim,
+  record: ClassRecord,
+  allocation: string,
+  kept: BlockRecord | undefined,
+): Step<IPClaim> {
   const spec = claim.spec!;
   const { name } = claim.metadata;
   const namespace = claim.metadata.namespace!;
@@ -71,7 +80,6 @@ function* bindBlock(work: Work, claim: IPClaim, record: ClassRecord, kept: Block
   }
   const length = prefixLengthFor(record, spec.prefixLength);
   const digest = wholeScopeDigest(work.project, spec.scope);
-  const allocation = allocationName(`${namespace}/${name}`);
 
   if (kept !== undefined) {
     const sameAddress = address === undefined || kept.prefix.contains(address);
