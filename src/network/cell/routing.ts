@@ -21,8 +21,6 @@ export interface Refused {
   message: string;
   /** Objects of IPAM whose change could end the refusal: `ippools/<name>`. */
   dependsOn?: readonly string[];
-  /** Milliseconds since the Unix epoch, where IPAM says when a resting block is free again. */
-  nextFree?: number;
 }
 
 const { recordedProject, recordedProjectNamespace, recordedLocation } = networkingAnnotations;

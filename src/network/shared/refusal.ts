@@ -12,8 +12,6 @@ export interface Refusal {
   message: string;
   /** Objects of IPAM whose change could satisfy the request: `ippools/<name>`, `ipclasses/<name>`. */
   dependsOn: readonly string[];
-  /** Milliseconds since the Unix epoch, where IPAM says when a resting block is free again. */
-  nextFree?: number;
 }
 
 /** What was asked for, for the message. */

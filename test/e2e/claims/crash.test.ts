@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NetworkInterface } from '../../../src/api/index.ts';
+import { IPClass, NetworkInterface } from '../../../src/api/index.ts';
 import { alpha, eventually, isTrue, World } from './world.ts';
 
 /**
@@ -162,7 +162,24 @@ const lives: Record<string, Life> = {
     },
     end: everythingGone,
   },
+  'a lease that ends': {
+    async prepare(name) {
+      await lease(null);
+      await claimed(name, 'Retain');
+      await world.deleteClaim(name);
+      await keptUnheld(name);
+      // Ended by the time the next process, which has read no class yet, looks at it.
+      await lease('1ms');
+    },
+    async begin() {},
+    end: everythingGone,
+  },
 };
+
+async function lease(retentionLease: string | null): Promise<void> {
+  const patch = { type: 'merge', body: { spec: { retentionLease } } } as const;
+  await world.project().patch(IPClass, { namespace: '', name: 'datum-public-v4' }, patch);
+}
 
 describe('a process that ends at any write', () => {
   for (const [what, life] of Object.entries(lives)) {

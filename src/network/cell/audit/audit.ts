@@ -9,6 +9,16 @@ import { allocatedCondition, interfaceStatus } from '../claim/status.ts';
 import { recordOf } from '../routing.ts';
 import { identityOfClaim, isAudited, isNamed, lacksAddresses, type Suspects } from './decide.ts';
 
+const byProject = 'network/project';
+
+/** Makes `audit` possible. */
+export function indexProjects(plane: Plane): void {
+  plane.informer(NetworkInterface).addIndex(byProject, (object) => {
+    const record = recordOf(object);
+    return record === undefined ? [] : [record.project];
+  });
+}
+
 /** One project, as one cell sees it. */
 export interface Audit {
   plane: Plane;
@@ -47,8 +57,8 @@ export async function audit(of: Audit): Promise<Findings> {
     return identity === undefined ? '' : `${identity.namespace}/${identity.interfaceName}`;
   });
   let missing = 0;
-  for (const networkInterface of plane.informer(NetworkInterface).list()) {
-    if (!isAudited(networkInterface) || recordOf(networkInterface)?.project !== project) continue;
+  for (const networkInterface of plane.informer(NetworkInterface).byIndex(byProject, project)) {
+    if (!isAudited(networkInterface)) continue;
     const { namespace = '', name } = networkInterface.metadata;
     const identity = { cellUid, namespace, interfaceName: name };
     const held = (byInterface.get(`${namespace}/${name}`) ?? []).filter((claim) => isOf(claim, identity));

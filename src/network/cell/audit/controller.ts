@@ -6,7 +6,7 @@ import { isProjectGone } from '../../shared/refusal.ts';
 import { indexClaims, reads } from '../cell.ts';
 import type { CellMetrics } from '../metrics.ts';
 import { recordOf } from '../routing.ts';
-import { audit, type Findings } from './audit.ts';
+import { audit, type Findings, indexProjects } from './audit.ts';
 import { isAudited, Suspects } from './decide.ts';
 import { forgetProject, projectsRule, rememberedProjects } from './projects.ts';
 
@@ -65,6 +65,7 @@ export function auditController(deps: NetworkDeps, metrics: CellMetrics): Contro
     engage(plane, _planes, watch) {
       if (plane.role !== 'cell') return;
       indexClaims(plane);
+      indexProjects(plane);
       // No event asks for an audit; it only waits for the caches.
       watch.on(plane, Namespace, () => []);
       watch.on(plane, NetworkInterface, () => []);

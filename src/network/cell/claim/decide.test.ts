@@ -21,6 +21,14 @@ function said(step: Step): string[] {
   });
 }
 
+const expiring = {
+  type: 'Expiring',
+  status: 'True',
+  reason: 'Expiring',
+  message: '',
+  lastTransitionTime: deletionTimestamp,
+} as const;
+
 const allocations = [
   { request: { family: 'IPv6' as const }, name: 'nic-f-ipv6', uid: '6', cidr: 'fd20:1000:0:0:1::/96', created: true },
   { request: { family: 'IPv4' as const }, name: 'nic-f-ipv4', uid: '4', cidr: '10.128.0.2/32', created: true },
@@ -339,4 +347,15 @@ it('a claim that takes an interface somebody was giving back takes the request o
   expect(JSON.stringify(decide(snapshotOf({ claim: holdingClaim(), networkInterface: asked })))).not.toContain(
     networkingAnnotations.returnRequested,
   );
+});
+
+it('a claim that takes an interface nobody held takes off since when: a later lease begins anew', () => {
+  const step = decide(snapshotOf({ claim: holdingClaim(), networkInterface: unheld() }));
+  expect(step).toMatchObject({
+    do: 'bind',
+    patch: { metadata: { annotations: { [networkingAnnotations.unheldSince]: null } } },
+  });
+  const taken = interfaceOf({ status: { phase: 'Bound', conditions: [expiring] } });
+  const told = published(decide(snapshotOf({ claim: holdingClaim(), networkInterface: taken })));
+  expect(findCondition(told.interfaceStatus?.conditions, 'Expiring')).toBeUndefined();
 });
