@@ -11,6 +11,10 @@ import { systemClock } from '../../../src/kube/index.ts';
 import { Namespace } from '../../../src/meta/index.ts';
 import { alpha, eventually, isTrue, said, World } from './world.ts';
 
+/** The order of the line. */
+const order = ({ metadata }: { metadata: { creationTimestamp: string; name: string } }) =>
+  `${metadata.creationTimestamp} ${metadata.name}`;
+
 let world: World;
 beforeEach(async () => {
   world = await World.open();
@@ -66,6 +70,44 @@ describe('refused claims', () => {
     }
     await world.pool('project-alpha', 'more', '192.0.2.0/28', 'datum-public-v4');
     await eventually('all but two more bound', async () => (await isBound('wait-18')) || undefined, 5);
+  });
+
+  it('a thousand of them: whatever comes free is the oldest one’s at once, and few ask', async () => {
+    await smallPool(31);
+    for (const name of ['held-a', 'held-b']) {
+      await world.claim(name, 'net', external);
+      await eventually(`${name} bound`, () => isBound(name));
+    }
+    const nameOf = (index: number) => `wait-${String(index).padStart(4, '0')}`;
+    for (let index = 0; index < 1_000; index += 50) {
+      await Promise.all(
+        Array.from({ length: 50 }, (_, offset) => world.claim(nameOf(index + offset), 'net', external)),
+      );
+    }
+    const refusedNow = async () =>
+      (await world.cell.list(NetworkInterfaceClaim, { namespace: alpha })).items.filter(
+        (each) => said(each, 'Ready')?.reason === 'AddressPoolExhausted',
+      );
+    await eventually('all refused', async () => (await refusedNow()).length === 1_000, 120);
+    const oldestFirst = (await refusedNow())
+      .sort((a, b) => (order(a) < order(b) ? -1 : 1))
+      .map((each) => each.metadata.name);
+
+    const asked: number[] = [];
+    for (const [index, freed] of ['held-a', 'held-b', ...oldestFirst.slice(0, 8)].entries()) {
+      world.wire.ipam.length = 0;
+      const next = oldestFirst[index]!;
+      await world.deleteClaim(freed);
+      await eventually(`${next} bound`, () => isBound(next), 2);
+      asked.push(world.wire.ipam.filter((each) => each === 'POST ipclaims').length);
+    }
+    // Both addresses of the claim that is served, and of the one after it that is refused.
+    expect(Math.max(...asked)).toBeLessThan(12);
+    await world.pool('project-alpha', 'more', '192.0.2.0/28', 'datum-public-v4');
+    const last = oldestFirst[10 + 15]!;
+    await eventually(`${last} bound`, () => isBound(last), 5);
+    expect(await isBound(oldestFirst[10 + 16]!)).toBe(false);
+    console.info(`requests for an address, for each that came free: ${asked.join(', ')}`);
   });
 
   it('are left alone while nothing changes', async () => {
