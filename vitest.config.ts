@@ -1,4 +1,7 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Suites that start a PostgreSQL server: they need its package, and run by `npm run test:postgres`. */
+const postgres = ['src/apiserver/storage/postgres/**/*.test.ts', 'src/ipam/stores.test.ts', 'src/cli/run.test.ts'];
 
 export default defineConfig({
   test: {
@@ -7,8 +10,18 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...postgres],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'postgres',
+          include: postgres,
+          testTimeout: 300_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
         },
       },
       {

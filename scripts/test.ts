@@ -1,6 +1,7 @@
 /**
  * `npm test`: type check, lint, import boundaries, generated files, then unit and end-to-end tests. Every step runs, so
- * that one run shows everything that is wrong. Ends with `N passed, N failed, N skipped`.
+ * that one run shows everything that is wrong. With a suite's name it runs that suite alone. Ends with
+ * `N passed, N failed, N skipped`.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -55,7 +56,7 @@ async function suite(title: string, project: string): Promise<Counts> {
   }
 }
 
-const steps: (() => Promise<Counts>)[] = [
+const everything: (() => Promise<Counts>)[] = [
   () => check('types', 'tsc', ['--noEmit']),
   () => check('lint', 'biome', ['check', '--error-on-warnings', '.']),
   () =>
@@ -64,6 +65,9 @@ const steps: (() => Promise<Counts>)[] = [
   () => suite('unit tests', 'unit'),
   () => suite('end-to-end tests', 'e2e'),
 ];
+
+const [only] = process.argv.slice(2);
+const steps = only === undefined ? everything : [() => suite(`${only} tests`, only)];
 
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 for (const step of steps) {
