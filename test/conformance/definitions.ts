@@ -48,7 +48,7 @@ const gadgetSpec = {
     },
     size: {
       type: 'object',
-      default: {},
+      default: { width: 3, height: 4 },
       properties: {
         width: { type: 'integer', default: 3 },
         height: { type: 'integer', default: 4 },
@@ -56,7 +56,7 @@ const gadgetSpec = {
       'x-kubernetes-validations': [
         {
           rule: 'self.width <= self.height',
-          messageExpression: '"width " + string(self.width) + " is more than height " + string(self.height)',
+          messageExpression: "self.width > 5 ? 'far too wide' : 'too wide'",
           reason: 'FieldValueForbidden',
           fieldPath: '.width',
         },

@@ -1,7 +1,7 @@
 /**
  * `npm run conformance [-- --only TEXT] [--all]`: the same requests to the embedded server and to a real kube-apiserver
  * on etcd, and their answers compared field by field. `--only` runs the scenarios whose title contains the text, `--all`
- * prints explained differences too. Ends with `N pairs, N equal, N explained, N different`; fails where any differ.
+ * prints explained differences too, `--width` is how much of a value is printed. Ends with `N pairs, N equal, N explained, N different`; fails where any differ.
  */
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../src/kube/index.ts';
@@ -16,9 +16,10 @@ import { startEmbedded } from './servers/embedded.ts';
 import { startKubernetes } from './servers/kubernetes.ts';
 import type { Target } from './servers/target.ts';
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, all: { type: 'boolean' } } });
+const { values } = parseArgs({ options: { only: { type: 'string' }, all: { type: 'boolean' }, width: { type: 'string' } } });
 const counts = { pairs: 0, equal: 0, explained: 0, different: 0 };
 const used = new Map<string, number>();
+const absent: Entry = { title: 'no request', answer: { status: 0, headers: {}, body: undefined }, view: undefined };
 
 const binaries = await findBinaries();
 if ('missing' in binaries) {
@@ -54,8 +55,6 @@ async function judge(one: Scenario, kubernetes: Target, berth: Target): Promise<
     judgePair(one, left[index] ?? absent, right[index] ?? absent);
   }
 }
-
-const absent: Entry = { title: 'no request', answer: { status: 0, headers: {}, body: undefined }, view: undefined };
 
 async function transcript(one: Scenario, target: Target): Promise<Entry[]> {
   const session = new Session(target);
@@ -94,7 +93,8 @@ function print({ path, kubernetes, berth }: Difference, id: string | undefined):
 
 function brief(value: unknown): string {
   const text = value === undefined ? 'not there' : JSON.stringify(value);
-  return text.length > 700 ? `${text.slice(0, 700)}…` : text;
+  const most = Number(values.width ?? 700);
+  return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
 function report(): void {
