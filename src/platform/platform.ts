@@ -252,6 +252,8 @@ async function openStore(options: PlatformOptions & { clock: Clock }): Promise<S
     procedures: [proceduresUrl],
     // IPAM's objects are as many as addresses: they are read from the database, and memory does not grow with them.
     uncached: (resource) => resource.startsWith('ipam.miloapis.com/'),
+    // Watchers that were away longer than this reaches back list anew; more of it is memory nobody else has use for.
+    history: { bytes: 8 * 2 ** 20 },
     onFatal,
   });
 }

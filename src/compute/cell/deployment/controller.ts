@@ -30,9 +30,9 @@ const byOwner = 'compute/controller';
 
 /** Instances come and go in swarms: a deployment looks at them this much later, once for all of them … */
 const leastSettleMilliseconds = 10;
-const mostSettleMilliseconds = 250;
+const mostSettleMilliseconds = 1000;
 /** … and the more there are, the later: a look costs in proportion to them. */
-const settleMillisecondsPerInstance = 0.25;
+const settleMillisecondsPerInstance = 1;
 /** Writes of one pass under way at once: they share commits, and one slow one holds nobody back. */
 const writesAtOnce = 32;
 
