@@ -100,7 +100,9 @@ export async function startProcess({ folder, args = [], env = {} }: StartOptions
       const file = `/proc/${child.pid}/stat`;
       if (!existsSync(file)) return Number.NaN;
       // Fields 14 and 15 (utime, stime), in ticks of 1/100 s; the name in parentheses may hold spaces.
-      const fields = readFileSync(file, 'utf8').replace(/^.*\) /s, '').split(' ');
+      const fields = readFileSync(file, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
       return (Number(fields[11]) + Number(fields[12])) / 100;
     },
     async interrupt() {
