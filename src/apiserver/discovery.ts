@@ -133,7 +133,7 @@ export function aggregatedDiscovery(plane: Plane, core: boolean, documentVersion
     apiVersion: `apidiscovery.k8s.io/${documentVersion}`,
     metadata: {},
     items: groups.map(({ name, versions }) => ({
-      metadata: name === '' ? { creationTimestamp: null } : { name, creationTimestamp: null },
+      metadata: name === '' ? {} : { name },
       versions: versions.map((version) => ({
         version,
         resources: discoveryResources(plane, name, version),

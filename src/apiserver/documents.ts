@@ -1,7 +1,6 @@
 import type { Registry } from 'prom-client';
-import { ApiError } from '../meta/index.ts';
 import { aggregatedDiscovery, apiGroupDocument, apiGroupList, apiResourceList, apiVersions } from './discovery.ts';
-import { PageNotFound } from './errors.ts';
+import { notOffered, PageNotFound } from './errors.ts';
 import { type ApiRequest, type ApiResponse, json, text } from './http/message.ts';
 import { mediaRanges } from './http/negotiate.ts';
 import { openApiDocument } from './open-api-documents.ts';
@@ -40,7 +39,7 @@ export class Documents {
   async answer(request: ApiRequest, plane: Plane, rawPath: string): Promise<ApiResponse> {
     const path = rawPath.length > 1 && rawPath.endsWith('/') ? rawPath.slice(0, -1) : rawPath;
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      throw ApiError.of('MethodNotAllowed', `${request.method} is not supported on ${path}`);
+      throw notOffered();
     }
     const health = /^\/(livez|readyz|healthz)(?:\/([^/]+))?$/.exec(path);
     if (health !== null) return this.#health(request, health[1]!, health[2]);

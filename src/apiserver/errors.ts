@@ -66,6 +66,11 @@ export function methodNotAllowed(resource: GroupPlural, action: string): ApiErro
   return ApiError.of('MethodNotAllowed', message, details(resource, ''));
 }
 
+/** A method that a built-in path does not have. */
+export function notOffered(): ApiError {
+  return ApiError.of('MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+}
+
 export function badRequest(message: string): ApiError {
   return ApiError.of('BadRequest', message);
 }
@@ -83,7 +88,7 @@ export function invalid(kind: GroupKind, name: string, errors: readonly FieldErr
   return ApiError.of('Invalid', `${qualified} "${name}" is invalid: ${list}`, {
     ...(name === '' ? {} : { name }),
     ...(kind.group === '' ? {} : { group: kind.group }),
-    kind: kind.kind,
+    ...(kind.kind === '' ? {} : { kind: kind.kind }),
     causes,
   });
 }
@@ -94,7 +99,7 @@ export function expired(message: string): ApiError {
 }
 
 export function resourceVersionTooLarge(asked: string | number, current: number): ApiError {
-  return ApiError.of('Timeout', `Too large resource version: ${asked}, current: ${current}`, {
+  return ApiError.of('Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   });

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
+import { stringify } from 'yaml';
 import { ApiError, type KubeObject } from '../meta/index.ts';
 import type { AccessAttributes, Authorizer } from './access/interfaces.ts';
 import { denied } from './denied.ts';
 import type { Documents } from './documents.ts';
-import { badRequest, methodNotAllowed, noSuchPath, notFound, PageNotFound } from './errors.ts';
+import { badRequest, methodNotAllowed, noSuchPath, notFound, notOffered, PageNotFound } from './errors.ts';
 import { bodyText, decodeOrRefuse, notDecodable } from './http/body.ts';
 import { type ApiRequest, type ApiResponse, failure, json, text as textResponse } from './http/message.ts';
 import { bodyFormat, booleanParameter, negotiateOutput } from './http/negotiate.ts';
@@ -51,7 +52,7 @@ export class Handler {
       return await this.#route(acceptProtobuf(request));
     } catch (error) {
       if (error instanceof PageNotFound) return textResponse(404, '404 page not found\n');
-      if (error instanceof ApiError) return failure(error);
+      if (error instanceof ApiError) return inFormat(failure(error), single(request.headers.accept));
       this.#options.log.error({ err: error, method: request.method, path: request.path }, 'request failed');
       const message = `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`;
       return failure(ApiError.of('InternalError', message));
@@ -98,6 +99,7 @@ export class Handler {
     const authorize = (asked: string): void => this.#authorize(request, plane, path, asked, scope);
     authorize(verb);
     if (served === undefined || leadsAstray(served, path, verb)) {
+      if (served?.strategy.custom === false && path.name === '' && path.namespace === '') throw notOffered();
       throw plane.isBuiltIn(path.group, path.version) ? noSuchPath() : new PageNotFound();
     }
     checkPathNames(served, path);
@@ -121,7 +123,9 @@ export class Handler {
   }
 
   #authorize(request: ApiRequest, plane: Plane, path: ResourcePath, verb: string, scope: { name: string }): void {
-    const { group, plural, subresource, namespace } = path;
+    const { group, plural, subresource } = path;
+    // A namespace is within itself, so that a role in it can grant it.
+    const namespace = group === '' && plural === 'namespaces' ? path.name : path.namespace;
     const { identity } = request;
     const { name } = scope;
     this.#allow(
@@ -136,7 +140,8 @@ export class Handler {
     path: ResourcePath,
     review: NonNullable<ReturnType<Plane['review']>>,
   ): Promise<ApiResponse> {
-    if (request.method !== 'POST' || path.name !== '') throw methodNotAllowed(review, request.method.toLowerCase());
+    if (path.name !== '') throw noSuchPath();
+    if (request.method !== 'POST') throw notOffered();
     this.#authorize(request, plane, path, 'create', { name: '' });
     const text = bodyText(request.body);
     const { value } = decodeOrRefuse(text, bodyFormat(single(request.headers['content-type'])), false, notDecodable);
@@ -154,6 +159,13 @@ export class Handler {
     const { identity } = request;
     return json(201, await review.review({ plane: plane.id, identity, namespace: path.namespace, now }, object));
   }
+}
+
+/** A Status in YAML for who wants just that. */
+function inFormat(response: ApiResponse, accept: string | undefined): ApiResponse {
+  if (accept === undefined || !accept.startsWith('application/yaml')) return response;
+  const headers = { ...response.headers, 'content-type': 'application/yaml' };
+  return { ...response, headers, body: stringify(JSON.parse(response.body as string)) };
 }
 
 function single(header: string | string[] | undefined): string | undefined {
@@ -175,7 +187,8 @@ function verbOf(request: ApiRequest, path: ResourcePath): Verb {
     case 'DELETE':
       return path.name === '' ? 'deletecollection' : 'delete';
     default:
-      throw methodNotAllowed({ group: path.group, plural: path.plural }, request.method.toLowerCase());
+      // What no verb stands for has no name in the refusal.
+      throw methodNotAllowed({ group: path.group, plural: path.plural }, '');
   }
 }
 
@@ -206,7 +219,7 @@ function checkPathNames(served: Served, path: ResourcePath): void {
 function checkOffered(call: Call, verb: Verb): void {
   const { resource, strategy } = call.served;
   const { subresource, name } = call;
-  const refuse = (): ApiError => methodNotAllowed(resource, verb);
+  const refuse = (): ApiError => (strategy.custom ? methodNotAllowed(resource, verb) : notOffered());
   if (subresource !== '') {
     const offered =
       (subresource === 'status' && resource.subresources.status) ||
@@ -218,7 +231,10 @@ function checkOffered(call: Call, verb: Verb): void {
     return;
   }
   if (resource.verbs !== undefined && !resource.verbs.includes(verb)) throw refuse();
-  if ((verb === 'create' && name !== '') || ((verb === 'update' || verb === 'patch') && name === '')) throw refuse();
+  if (verb === 'create' && name !== '') throw refuse();
+  if ((verb === 'update' || verb === 'patch') && name === '') {
+    throw strategy.custom ? badRequest('name must be provided') : notOffered();
+  }
 }
 
 async function measured(metrics: ServerMetrics, call: Call, verb: Verb): Promise<ApiResponse> {

@@ -104,7 +104,7 @@ describe('HTTPS', () => {
     });
     expect([answer.status, answer.headers.warning]).toEqual([
       201,
-      '299 - "unknown field \\"spec.colour\\"", 299 - "unknown field \\"bogus\\""',
+      '299 - "unknown field \\"bogus\\"", 299 - "unknown field \\"spec.colour\\""',
     ]);
   });
 

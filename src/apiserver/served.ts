@@ -22,6 +22,10 @@ export interface Strategy {
   readonly nameRule: NameRule;
   /** A custom resource: kube-apiserver decodes and routes these by rules of their own. */
   readonly custom: boolean;
+  /** What the kind's Go struct has where a client says nothing: shown, and nobody's. */
+  readonly zero?: Readonly<Record<string, unknown>>;
+  /** What of a new object its creator can own, where that is not all. */
+  owned?(object: KubeObject): KubeObject;
   /** Whether `metadata.generation` is kept. */
   readonly generation: boolean;
   /** PUT of an object that is not there makes it. */

@@ -152,8 +152,8 @@ describe('custom resource definitions at run time', () => {
       metadata: { name: 'm' },
     });
     expect([refused.status, refused.body.message]).toEqual([
-      405,
-      'create not allowed while custom resource definition is terminating',
+      403,
+      expect.stringContaining('is forbidden: create not allowed while custom resource definition is terminating'),
     ]);
     await api.send('PATCH', `${locks}/l`, { metadata: { finalizers: null } }, merge);
     await log.ended;

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import type { Json, Session } from './harness/session.ts';
 
@@ -226,9 +226,28 @@ export const bagDefinition = {
   },
 };
 
+const ownFolder = new URL('../../deploy/crds/', import.meta.url);
+
+/** Names of all CRDs this project installs. */
+export async function ownDefinitions(): Promise<string[]> {
+  return (await readdir(ownFolder)).sort().map((file) => file.replace(/\.yaml$/, ''));
+}
+
 /** One of the CRDs this project installs. */
 export async function ownDefinition(name: string): Promise<Json> {
-  return parse(await readFile(new URL(`../../deploy/crds/${name}.yaml`, import.meta.url), 'utf8'));
+  return parse(await readFile(new URL(`${name}.yaml`, ownFolder), 'utf8'));
+}
+
+/** A definition without its CEL rules. */
+export function withoutRules(definition: Json): Json {
+  const strip = (value: Json): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if (!Array.isArray(value)) delete value['x-kubernetes-validations'];
+    for (const child of Object.values(value)) strip(child);
+  };
+  const copy = structuredClone(definition);
+  strip(copy);
+  return copy;
 }
 
 /** Resolves once a CRD made just now is served. */

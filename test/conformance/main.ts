@@ -16,7 +16,9 @@ import { startEmbedded } from './servers/embedded.ts';
 import { startKubernetes } from './servers/kubernetes.ts';
 import type { Target } from './servers/target.ts';
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, all: { type: 'boolean' }, width: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, all: { type: 'boolean' }, width: { type: 'string' } },
+});
 const counts = { pairs: 0, equal: 0, explained: 0, different: 0 };
 const used = new Map<string, number>();
 const absent: Entry = { title: 'no request', answer: { status: 0, headers: {}, body: undefined }, view: undefined };

@@ -24,6 +24,12 @@ function validateNamespace(namespace: Namespace): FieldError[] {
         : 'name is neither a standard finalizer name nor is it fully qualified');
     if (wrong !== undefined) errors.push(fieldInvalid('spec.finalizers', finalizer, wrong));
   }
+  const { phase } = namespace.status ?? {};
+  const ending = namespace.metadata.deletionTimestamp !== undefined;
+  if (!ending && phase !== undefined && phase !== 'Active') {
+    const why = "may only be 'Active' if `deletionTimestamp` is empty";
+    errors.push(fieldInvalid('status.Phase', phase, why));
+  }
   return errors;
 }
 
@@ -32,6 +38,8 @@ export const namespaces = builtin({
   version: 'v1',
   kind: 'Namespace',
   plural: 'namespaces',
+  // Not all at once.
+  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   namespaced: false,
   shortNames: ['ns'],
   status: true,
@@ -43,6 +51,12 @@ export const namespaces = builtin({
   columns: [{ name: 'Status', type: 'string', jsonPath: '.status.phase' }, ageColumn],
   strategy: {
     nameRule: dnsLabel,
+    zero: { spec: {}, status: {} },
+    // The finalizer that every namespace has is the server's.
+    owned: (namespace) => {
+      const said = ((namespace as Namespace).spec?.finalizers ?? []).filter((finalizer) => finalizer !== 'kubernetes');
+      return { ...namespace, spec: said.length === 0 ? {} : { finalizers: said } };
+    },
     validate: (namespace) => validateNamespace(namespace as Namespace),
     extraSubresources: ['finalize'],
     prepareCreate(namespace) {
@@ -63,6 +77,7 @@ export const namespaces = builtin({
         : undefined;
     },
     prepareDelete(namespace) {
+      delete namespace.metadata.deletionGracePeriodSeconds;
       namespace.status = { ...(namespace.status as object), phase: 'Terminating' };
     },
     holdsDeletion: (namespace) => ((namespace as Namespace).spec?.finalizers ?? []).length > 0,
@@ -232,15 +247,18 @@ export const secrets = builtin({
   },
 });
 
-const reference = object({
-  apiVersion: string,
-  kind: string,
-  namespace: string,
-  name: string,
-  uid: string,
-  resourceVersion: string,
-  fieldPath: string,
-});
+const reference = {
+  'x-kubernetes-map-type': 'atomic',
+  ...object({
+    apiVersion: string,
+    kind: string,
+    namespace: string,
+    name: string,
+    uid: string,
+    resourceVersion: string,
+    fieldPath: string,
+  }),
+};
 
 export const serviceAccounts = builtin({
   group: '',
@@ -251,7 +269,7 @@ export const serviceAccounts = builtin({
   shortNames: ['sa'],
   description: 'ServiceAccount binds together a name, and a principal that can be authenticated and authorized.',
   properties: {
-    secrets: list(reference),
+    secrets: { ...list(reference), 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
     imagePullSecrets: list(object({ name: string })),
     automountServiceAccountToken: boolean,
   },

@@ -96,7 +96,14 @@ function decideStatus(definition: CustomResourceDefinition, context: StrategyCon
   status.conditions = list;
   if (conflict === undefined) status.acceptedNames = spec.names;
   else status.acceptedNames ??= { plural: '', kind: '' };
-  const storage = spec.versions.find((candidate) => candidate.storage)?.name;
+  definition.status = status;
+  keepStored(definition);
+}
+
+/** The version objects are stored in is among the stored ones, whatever a client writes. */
+function keepStored(definition: CustomResourceDefinition): void {
+  const status: DefinitionStatus = { ...(definition.status as DefinitionStatus | undefined) };
+  const storage = definition.spec!.versions.find((candidate) => candidate.storage)?.name;
   const stored = status.storedVersions ?? [];
   status.storedVersions = storage === undefined || stored.includes(storage) ? stored : [...stored, storage];
   definition.status = status;
@@ -156,6 +163,7 @@ export const customResourceDefinitions = builtin({
   required: ['spec'],
   columns: [{ name: 'Created At', type: 'date', jsonPath: '.metadata.creationTimestamp' }],
   strategy: {
+    zero: { spec: { names: {} }, status: {} },
     generation: true,
     unconditionalUpdate: false,
     prepareCreate(object, context) {
@@ -167,7 +175,11 @@ export const customResourceDefinitions = builtin({
     },
     prepareUpdate(object, old, subresource, context) {
       const definition = object as CustomResourceDefinition;
-      if (subresource === 'status' || !wellFormed(definition)) return;
+      if (!wellFormed(definition)) return;
+      if (subresource === 'status') {
+        keepStored(definition);
+        return;
+      }
       defaultSpec(definition);
       if (!jsonEqual(definition.spec, old.spec)) decideStatus(definition, context);
     },
@@ -180,6 +192,7 @@ export const customResourceDefinitions = builtin({
     },
     prepareDelete(object, context) {
       const definition = object as CustomResourceDefinition;
+      delete definition.metadata.deletionGracePeriodSeconds;
       const finalizers = new Set(definition.metadata.finalizers);
       definition.metadata.finalizers = [...finalizers.add(cleanupFinalizer)];
       const status = (definition.status ?? {}) as DefinitionStatus;

@@ -6,6 +6,7 @@ import type { Served, Strategy } from '../served.ts';
 import { defaultNameRule } from '../validation/metadata.ts';
 
 export interface BuiltinDefinition extends ResourceType {
+  verbs?: readonly string[];
   shortNames?: readonly string[];
   categories?: readonly string[];
   status?: boolean;
@@ -46,6 +47,7 @@ export function builtin(definition: BuiltinDefinition): Served {
       namespaced,
       singular: kind.toLowerCase(),
       listKind: `${kind}List`,
+      ...(definition.verbs === undefined ? {} : { verbs: definition.verbs }),
       shortNames: definition.shortNames ?? [],
       categories: definition.categories ?? [],
       subresources: { status: definition.status ?? false },

@@ -57,17 +57,36 @@ function toCore(event: NewEvent): CoreEvent {
 
 function fromCore(event: CoreEvent): NewEvent {
   const { involvedObject, message, reportingComponent, count, firstTimestamp, lastTimestamp, source, ...same } = event;
+  const instance = event.reportingInstance ?? '';
   return defined({
     ...same,
     apiVersion: 'events.k8s.io/v1',
     regarding: involvedObject,
     note: message,
-    reportingController: reportingComponent,
+    // Not shown where empty, other than in core/v1.
+    reportingController: reportingComponent === '' ? undefined : reportingComponent,
+    reportingInstance: instance === '' ? undefined : instance,
     deprecatedCount: count,
     deprecatedFirstTimestamp: firstTimestamp,
     deprecatedLastTimestamp: lastTimestamp,
     deprecatedSource: source,
   } as NewEvent);
+}
+
+const shared = { involvedObject: {}, source: {}, firstTimestamp: null, lastTimestamp: null, eventTime: null };
+const coreZero = { ...shared, reportingComponent: '', reportingInstance: '' };
+const newZero = {
+  eventTime: null,
+  regarding: {},
+  deprecatedSource: {},
+  deprecatedFirstTimestamp: null,
+  deprecatedLastTimestamp: null,
+};
+
+/** Events show these fields whether they were said or not. */
+function fill(event: KubeObject, zero: Readonly<Record<string, unknown>>): void {
+  const fields = event as unknown as Record<string, unknown>;
+  for (const [key, value] of Object.entries(zero)) fields[key] ??= structuredClone(value);
 }
 
 /** How long ago it was last seen, by whichever of its times says so. */
@@ -84,15 +103,18 @@ function objectOf({ kind = '', name = '' }: Reference = {}): string {
 
 const microTime = { type: 'string', format: 'date-time', nullable: true };
 const nullableTime = { ...time, nullable: true };
-const reference = object({
-  kind: string,
-  namespace: string,
-  name: string,
-  uid: string,
-  apiVersion: string,
-  resourceVersion: string,
-  fieldPath: string,
-});
+const reference = {
+  'x-kubernetes-map-type': 'atomic',
+  ...object({
+    kind: string,
+    namespace: string,
+    name: string,
+    uid: string,
+    apiVersion: string,
+    resourceVersion: string,
+    fieldPath: string,
+  }),
+};
 const source = object({ component: string, host: string });
 const series = object({ count: int32, lastObservedTime: microTime });
 
@@ -129,6 +151,9 @@ export const coreEvents = builtin({
   ],
   strategy: {
     createOnUpdate: true,
+    zero: coreZero,
+    prepareCreate: (event) => fill(event, coreZero),
+    prepareUpdate: (event) => fill(event, coreZero),
     cells: { 'Last Seen': lastSeen, Object: (event) => objectOf((event as CoreEvent).involvedObject) },
     validate: (event) => validateEvent(event as CoreEvent, 'reportingComponent'),
     fields: {
@@ -182,6 +207,9 @@ export const newEvents = builtin({
   ],
   strategy: {
     createOnUpdate: true,
+    zero: newZero,
+    prepareCreate: (event) => fill(event, newZero),
+    prepareUpdate: (event) => fill(event, newZero),
     cells: {
       'Last Seen': (event, now) => lastSeen(toCore(event), now),
       Object: (event) => objectOf((event as NewEvent).regarding),

@@ -1,33 +1,23 @@
-import type { Lease } from '../../meta/index.ts';
-import { fieldForbidden, fieldInvalid, fieldNotSupported } from '../errors.ts';
+import type { KubeObject, Lease } from '../../meta/index.ts';
+import { fieldInvalid } from '../errors.ts';
 import type { FieldError } from '../schema/schema.ts';
-import { qualifiedName } from '../validation/names.ts';
 import { ageColumn, builtin, int32, object, string, time } from './define.ts';
 
 function validateLease(lease: Lease): FieldError[] {
   const errors: FieldError[] = [];
-  const { leaseDurationSeconds, leaseTransitions, strategy, preferredHolder } = (lease.spec ?? {}) as NonNullable<
-    Lease['spec']
-  > & { strategy?: string; preferredHolder?: string };
+  const { leaseDurationSeconds, leaseTransitions } = lease.spec ?? {};
   if (leaseDurationSeconds !== undefined && leaseDurationSeconds <= 0) {
     errors.push(fieldInvalid('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0'));
   }
   if (leaseTransitions !== undefined && leaseTransitions < 0) {
     errors.push(fieldInvalid('spec.leaseTransitions', leaseTransitions, 'must be greater than or equal to 0'));
   }
-  if (strategy !== undefined) {
-    const wrong = strategy.includes('/') ? qualifiedName(strategy) : undefined;
-    // The path is doubled in kube-apiserver too.
-    const field = 'spec.strategy.strategy';
-    if (wrong !== undefined) errors.push(fieldInvalid(field, strategy, wrong));
-    else if (!strategy.includes('/') && strategy !== 'OldestEmulationVersion') {
-      errors.push(fieldNotSupported(field, strategy, ['OldestEmulationVersion']));
-    }
-  }
-  if ((preferredHolder ?? '') !== '' && (strategy ?? '') === '') {
-    errors.push(fieldForbidden('spec.preferredHolder', 'may only be specified if `strategy` is defined'));
-  }
   return errors;
+}
+
+/** A Lease shows its spec, said or not. */
+function fill(lease: KubeObject): void {
+  lease.spec ??= {};
 }
 
 export const leases = builtin({
@@ -49,5 +39,11 @@ export const leases = builtin({
     }),
   },
   columns: [{ name: 'Holder', type: 'string', jsonPath: '.spec.holderIdentity' }, ageColumn],
-  strategy: { createOnUpdate: true, validate: (lease) => validateLease(lease as Lease) },
+  strategy: {
+    createOnUpdate: true,
+    zero: { spec: {} },
+    prepareCreate: fill,
+    prepareUpdate: fill,
+    validate: (lease) => validateLease(lease as Lease),
+  },
 });

@@ -66,6 +66,7 @@ function role(kind: string, plural: string, namespaced: boolean): Served {
     strategy: {
       nameRule: pathSegment,
       createOnUpdate: true,
+      zero: { rules: null },
       validate: (object) => validateRole(object as Role, namespaced),
     },
   });
@@ -130,13 +131,14 @@ function binding(kind: string, plural: string, namespaced: boolean): Served {
     namespaced,
     description: `${kind} grants a role to subjects.`,
     properties: {
-      roleRef: object({ apiGroup: string, kind: string, name: string }),
+      roleRef: { ...object({ apiGroup: string, kind: string, name: string }), 'x-kubernetes-map-type': 'atomic' },
       subjects: list(object({ kind: string, apiGroup: string, name: string, namespace: string })),
     },
     columns: [{ name: 'Role', type: 'string', jsonPath: '.roleRef.name' }, ageColumn],
     strategy: {
       nameRule: pathSegment,
       createOnUpdate: true,
+      zero: { roleRef: {} },
       prepareCreate: prepareBinding,
       prepareUpdate: prepareBinding,
       cells: { Role: (object) => `${(object as Binding).roleRef?.kind}/${(object as Binding).roleRef?.name}` },

@@ -139,16 +139,4 @@ describe('core kinds', () => {
       'spec.finalizers: Invalid value: "plain": name is neither a standard finalizer name nor is it fully qualified',
     ]);
   });
-
-  it('refuse a lease with a strategy nobody knows', async () => {
-    const leases = `${base}/apis/coordination.k8s.io/v1/namespaces/default/leases`;
-    const lease = (spec: object) =>
-      refusals(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'l' }, spec });
-    expect(await lease({ strategy: 'Odd' })).toEqual([
-      'spec.strategy.strategy: Unsupported value: "Odd": supported values: "OldestEmulationVersion"',
-    ]);
-    expect(await lease({ preferredHolder: 'x' })).toEqual([
-      'spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined',
-    ]);
-  });
 });

@@ -2,7 +2,7 @@ import { parseDocument } from 'yaml';
 import { badRequest } from '../errors.ts';
 import { duplicateKeys } from './duplicates.ts';
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The text of a body, '' where there is none. Throws 400 where it is not UTF-8. */
 export function bodyText(body: string | Uint8Array | undefined): string {
@@ -90,11 +90,12 @@ function decodeYaml(text: string, findDuplicates: boolean): DecodedBody {
   let value: unknown;
   let duplicates: string[] = [];
   try {
-    const document = parseDocument(text, { uniqueKeys: false, maxAliasCount: 100 } as never);
+    // YAML 1.1, where `on` and `yes` are true, as the YAML of Kubernetes is.
+    const document = parseDocument(text, { version: '1.1', uniqueKeys: false });
     if (document.errors.length > 0) throw document.errors[0];
     value = document.toJS({ maxAliasCount: 100 });
     if (findDuplicates) {
-      const strict = parseDocument(text, { uniqueKeys: true });
+      const strict = parseDocument(text, { version: '1.1', uniqueKeys: true });
       duplicates = strict.errors
         .filter((error) => error.code === 'DUPLICATE_KEY')
         .map((error) => error.message.split('\n')[0]!);

@@ -355,7 +355,7 @@ describe('keys', () => {
     const error = refusal(() => s.apply('one', { spec: { items: [{ name: 'a' }, { value: '1' }] } }));
     expect([error.code, error.message]).toEqual([
       400,
-      'failed to create typed patch object (default/w; example.com/v1, Kind=Widget): .spec.items: element 1: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
+      'failed to create typed patch object (/w; example.com/v1, Kind=Widget): .spec.items: element 1: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
     ]);
   });
 

@@ -75,8 +75,9 @@ function refuseMalformed({ applied, apiVersion }: ApplyInput, type: MapType): vo
   }
   const problem = problemInApplied(applied, type);
   if (problem === undefined) return;
-  const { namespace, name } = applied.metadata;
-  const subject = `${namespace === undefined ? '' : `${namespace}/`}${name}; ${apiVersion}, Kind=${applied.kind}`;
+  const { name } = applied.metadata;
+  const qualified = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+  const subject = `/${name}; ${qualified}, Kind=${applied.kind}`;
   throw ApiError.of('BadRequest', `failed to create typed patch object (${subject}): ${problem}`);
 }
 
@@ -117,11 +118,13 @@ function applyTo(
   if (object === live && (sameClaim || (own === undefined && claimed === undefined))) {
     return { object: live, changed: false };
   }
-  const entries = storedForm([...others, applierOf(identity, input.time, claimed)]);
+  // The time of an entry is that of the last apply that changed more than who owns what.
+  const time = object === live ? own?.entry.time : input.time;
+  const entries = storedForm([...others, applierOf(identity, time, claimed)]);
   return { object: withManagedFields(object, entries), changed: true };
 }
 
-function applierOf(identity: ManagerIdentity, time: string, claimed: FieldSet | undefined): Manager {
+function applierOf(identity: ManagerIdentity, time: string | undefined, claimed: FieldSet | undefined): Manager {
   return { entry: newEntry(identity, time, claimed ?? leafNode), set: claimed };
 }
 

@@ -79,22 +79,14 @@ export function typeOfKey(type: MapType, key: string): FieldType {
   return type.fields.get(key)?.type ?? type.element ?? deducedType;
 }
 
-const ownerReference = mapOf({
-  apiVersion: leafType,
-  kind: leafType,
-  name: leafType,
-  uid: leafType,
-  controller: leafType,
-  blockOwnerDeletion: leafType,
-});
-
 function objectMeta(untrackedNames: readonly string[]): MapType {
   return mapOf({
     ...Object.fromEntries(untrackedNames.map((name) => [name, untracked])),
     labels: mapOf({}, leafType),
     annotations: mapOf({}, leafType),
     finalizers: { shape: 'set' },
-    ownerReferences: listMapOf(['uid'], new Map(), ownerReference),
+    // Each is owned as one.
+    ownerReferences: listMapOf(['uid'], new Map(), leafType),
     generateName: leafType,
   });
 }

@@ -75,6 +75,8 @@ describe('JSON patch', () => {
       [{ op: 'add', path: '/foo/-', value: ['abc', 'def'] }],
       { foo: ['bar', ['abc', 'def']] },
     ],
+    // Against the RFC, as kube-apiserver does.
+    ['replace of nothing adds it', { a: 1 }, [{ op: 'replace', path: '/b', value: 1 }], { a: 1, b: 1 }],
     ['replaces the whole', { a: 1 }, [{ op: 'replace', path: '', value: { b: 2 } }], { b: 2 }],
     ['adds null', {}, [{ op: 'add', path: '/a', value: null }], { a: null }],
     [
@@ -107,7 +109,6 @@ describe('JSON patch', () => {
       [{ op: 'remove', path: '/b' }],
       'remove operation does not apply: doc is missing path: "/b"',
     ],
-    ['replace of nothing', { a: 1 }, [{ op: 'replace', path: '/b', value: 1 }], 'replace operation does not apply'],
     ['test of nothing', { a: 1 }, [{ op: 'test', path: '/b', value: 1 }], 'doc is missing path: "/b"'],
     ['move into itself', { a: { b: {} } }, [{ op: 'move', from: '/a', path: '/a/b/c' }], 'cannot move into itself'],
     ['index past the end', { a: [1] }, [{ op: 'add', path: '/a/2', value: 1 }], 'is not an index of its array'],
@@ -128,7 +129,6 @@ describe('JSON patch', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['an object for a patch', { op: 'add' }, 'must be an array of operations'],
     ['a number for an operation', [1], 'operation 0 of the JSON patch must be an object'],
     ['an unknown op', [{ op: 'merge', path: '/a' }], 'op must be one of add, remove, replace, move, copy, test'],
     ['a missing path', [{ op: 'remove' }], 'path must be a JSON pointer'],
@@ -136,10 +136,18 @@ describe('JSON patch', () => {
     ['a bad escape', [{ op: 'remove', path: '/a~2' }], 'not followed by 0 or 1'],
     ['a missing value', [{ op: 'add', path: '/a' }], 'add needs a value'],
     ['a missing from', [{ op: 'move', path: '/a' }], 'from must be a JSON pointer'],
-  ])('answers 400 on %s', (_, operations, message) => {
+  ])('answers 422 on %s', (_, operations, message) => {
     const error = refusal({ a: 1 }, operations);
-    expect([error.code, error.reason]).toEqual([400, 'BadRequest']);
+    expect([error.code, error.reason]).toEqual([422, 'Invalid']);
     expect(error.message).toContain(message);
+  });
+
+  it('answers 400 on an object for a patch', () => {
+    const error = refusal({ a: 1 }, { op: 'add' });
+    expect([error.code, error.message]).toEqual([
+      400,
+      'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
+    ]);
   });
 
   it('refuses more than 10,000 operations, and applies 10,000', () => {
@@ -152,7 +160,7 @@ describe('JSON patch', () => {
     const error = refusal({ a: [] }, [...operations, operations[0]]);
     expect([error.code, error.message]).toEqual([
       413,
-      'The allowed maximum operations in a JSON patch is 10000, got 10001',
+      'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001',
     ]);
   });
 

@@ -11,15 +11,21 @@ type Container = JsonObject | unknown[];
 /**
  * JSON patch (RFC 6902), all or nothing. Neither argument is changed; untouched parts are shared with `target`.
  *
- * @throws ApiError BadRequest (400) where `operations` is not a JSON patch, RequestEntityTooLarge (413) past the limits,
- *   Invalid (422) where an operation does not apply, a failed `test` included.
+ * @throws ApiError BadRequest (400) where `operations` is no array, RequestEntityTooLarge (413) past the limits,
+ *   Invalid (422) where an operation is none or does not apply, a failed `test` included.
  */
 export function applyJsonPatch(target: unknown, operations: unknown): unknown {
-  if (!Array.isArray(operations)) throw badRequest('a JSON patch must be an array of operations');
+  if (!Array.isArray(operations)) {
+    const form = operations === null ? 'null' : typeof operations === 'boolean' ? 'bool' : typeof operations;
+    throw ApiError.of(
+      'BadRequest',
+      `error decoding patch: json: cannot unmarshal ${form} into Go value of type []handlers.jsonPatchOp`,
+    );
+  }
   if (operations.length > maximumJsonPatchOperations) {
     throw ApiError.of(
       'RequestEntityTooLarge',
-      `The allowed maximum operations in a JSON patch is ${maximumJsonPatchOperations}, got ${operations.length}`,
+      `Request entity too large: The allowed maximum operations in a JSON patch is ${maximumJsonPatchOperations}, got ${operations.length}`,
     );
   }
   const document = new PatchedDocument(target);
@@ -41,14 +47,14 @@ interface Operation {
 const knownOperations = ['add', 'remove', 'replace', 'move', 'copy', 'test'];
 
 function decodeOperation(raw: unknown, index: number): Operation {
-  if (!isObject(raw)) throw badRequest(`operation ${index} of the JSON patch must be an object`);
+  if (!isObject(raw)) throw doesNotApply(`operation ${index} of the JSON patch must be an object`);
   const { op, path, from } = raw;
   if (typeof op !== 'string' || !knownOperations.includes(op)) {
-    throw badRequest(`operation ${index} of the JSON patch: op must be one of ${knownOperations.join(', ')}`);
+    throw doesNotApply(`operation ${index} of the JSON patch: op must be one of ${knownOperations.join(', ')}`);
   }
   const needsFrom = op === 'move' || op === 'copy';
   if ((op === 'add' || op === 'replace' || op === 'test') && raw.value === undefined) {
-    throw badRequest(`operation ${index} of the JSON patch: ${op} needs a value`);
+    throw doesNotApply(`operation ${index} of the JSON patch: ${op} needs a value`);
   }
   return {
     op: op as Operation['op'],
@@ -62,11 +68,12 @@ function decodeOperation(raw: unknown, index: number): Operation {
 
 /** The reference tokens of a JSON pointer (RFC 6901). */
 function parsePointer(pointer: unknown, what: string): string[] {
-  if (typeof pointer !== 'string') throw badRequest(`${what} must be a JSON pointer`);
+  if (typeof pointer !== 'string') throw doesNotApply(`${what} must be a JSON pointer`);
   if (pointer === '') return [];
-  if (!pointer.startsWith('/')) throw badRequest(`${what} ${JSON.stringify(pointer)} must be empty or begin with "/"`);
+  if (!pointer.startsWith('/'))
+    throw doesNotApply(`${what} ${JSON.stringify(pointer)} must be empty or begin with "/"`);
   if (/~(?![01])/.test(pointer))
-    throw badRequest(`${what} ${JSON.stringify(pointer)} has a "~" not followed by 0 or 1`);
+    throw doesNotApply(`${what} ${JSON.stringify(pointer)} has a "~" not followed by 0 or 1`);
   return pointer
     .slice(1)
     .split('/')
@@ -92,7 +99,7 @@ class PatchedDocument {
         this.#remove(operation, operation.path, operation.tokens);
         break;
       case 'replace':
-        this.#read(operation, operation.path, operation.tokens);
+        // What is not there is added, against the RFC and as kube-apiserver does, where it would be a field.
         this.#replace(operation, operation.value);
         break;
       case 'test':
@@ -182,8 +189,12 @@ class PatchedDocument {
     }
     const parent = this.#writableParent(operation, operation.path, tokens);
     const last = tokens[tokens.length - 1] as string;
-    if (Array.isArray(parent)) parent[Number(last)] = value;
-    else setOwn(parent, last, value);
+    if (!Array.isArray(parent)) {
+      setOwn(parent, last, value);
+      return;
+    }
+    this.#read(operation, operation.path, tokens);
+    parent[Number(last)] = value;
   }
 
   /** The container that holds the last token, with every container on the way made this patch's own. */
@@ -222,10 +233,6 @@ function childOf(container: unknown, token: string): unknown {
 /** RFC 6901, section 4: digits without leading zeros. */
 function arrayIndex(token: string): number | undefined {
   return /^(?:0|[1-9][0-9]{0,8})$/.test(token) ? Number(token) : undefined;
-}
-
-function badRequest(message: string): ApiError {
-  return ApiError.of('BadRequest', message);
 }
 
 function missing(operation: Operation, path: string): ApiError {

@@ -68,12 +68,12 @@ export function isSameManager(entry: ManagedFieldsEntry, identity: ManagerIdenti
   );
 }
 
-export function newEntry(identity: ManagerIdentity, time: string, set: FieldSet): ManagedFieldsEntry {
+export function newEntry(identity: ManagerIdentity, time: string | undefined, set: FieldSet): ManagedFieldsEntry {
   return {
     manager: identity.manager,
     operation: identity.operation,
     apiVersion: identity.apiVersion,
-    time,
+    ...(time === undefined ? {} : { time }),
     fieldsType: 'FieldsV1',
     fieldsV1: set as Record<string, unknown>,
     ...(identity.subresource === '' ? {} : { subresource: identity.subresource }),

@@ -18,6 +18,8 @@ import {
 export interface TrackUpdateInput {
   /** The stored object; undefined for a create. */
   before: KubeObject | undefined;
+  /** What a new object of the kind has anyway. */
+  zero?: object;
   /** What will be stored, pruned and defaulted, with the managedFields the client sent, if any. */
   after: KubeObject;
   manager: string;
@@ -51,7 +53,7 @@ export function trackUpdate(input: TrackUpdateInput): ManagedFieldsEntry[] {
   if (starting.length === 0 && input.before !== undefined) return [];
 
   const type = rootType(input.schema, input);
-  const changes = compareValues(input.before ?? nothing, input.after, type);
+  const changes = compareValues(input.before ?? { ...nothing, ...input.zero }, input.after, type);
   if (changes === undefined) return starting === stored ? stored : storedForm(managersOf(starting, type));
   const managers = managersOf(starting, type);
 

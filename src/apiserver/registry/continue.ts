@@ -22,5 +22,7 @@ export function decodeContinue(text: string): ContinueToken {
   } catch {
     // Falls through to the refusal.
   }
-  throw badRequest('continue key is not valid: use the metadata.continue of the previous page as it is');
+  throw badRequest(
+    'invalid continue token: continue key is not valid: use the metadata.continue of the previous page as it is',
+  );
 }

@@ -1,6 +1,6 @@
-import { ApiError, isApiError, type KubeObject } from '../../meta/index.ts';
-import { encoder } from '../codec.ts';
-import { alreadyExists, badRequest, forbidden, methodNotAllowed, notFound } from '../errors.ts';
+import { ApiError, isApiError, isTerminating, type KubeObject } from '../../meta/index.ts';
+import { decode, encoder } from '../codec.ts';
+import { alreadyExists, badRequest, forbidden, notFound } from '../errors.ts';
 import type { ApiResponse } from '../http/message.ts';
 import { PreconditionFailed } from '../storage/storage.ts';
 import { backingRequest } from './backing.ts';
@@ -42,8 +42,8 @@ export async function createObject(
 ): Promise<ApiResponse> {
   const { served } = call;
   if (served.terminating) {
-    const message = `create not allowed while custom resource definition is terminating`;
-    throw ApiError.of('MethodNotAllowed', message, methodNotAllowed(served.resource, 'create').status.details);
+    const why = 'create not allowed while custom resource definition is terminating';
+    throw forbidden(served.resource, object.metadata.name ?? '', why);
   }
   if ((object.metadata.resourceVersion ?? '') !== '') {
     throw badRequest('resourceVersion should not be set on objects to be created');
@@ -63,7 +63,7 @@ export async function createObject(
     } catch (error) {
       const taken = error instanceof PreconditionFailed || isApiError(error, 'AlreadyExists');
       if (!taken) throw error;
-      if (!generated || attempt === generateAttempts) throw alreadyExists(served.resource, object.metadata.name);
+      if (!generated || attempt === generateAttempts) throw await taken409(call, object);
     }
   }
 }
@@ -95,6 +95,14 @@ async function store(call: Call, object: KubeObject, dryRun: boolean): Promise<A
   });
   committed(call, object, revision);
   return respondBytes(call, 201, value!, revision);
+}
+
+/** Says so where what is there already is going. */
+async function taken409(call: Call, { metadata: { name, namespace = '' } }: KubeObject): Promise<ApiError> {
+  const error = alreadyExists(call.served.resource, name);
+  const record = await call.server.storage.get(storageKey(call, name, namespace), { newest: true });
+  if (record === undefined || !isTerminating(decode(call.served, record.value, record.revision))) return error;
+  return new ApiError({ ...error.status, message: `object is being deleted: ${error.message}` });
 }
 
 /** Takes the namespace of the URL; refuses a body that says another. */

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../meta/index.ts';
-import { badRequest, invalid } from '../errors.ts';
+import { badRequest, fieldInvalid, invalid } from '../errors.ts';
 import { bodyText, decodeOrRefuse, notDecodable } from '../http/body.ts';
 import { bodyFormat } from '../http/negotiate.ts';
 import { normalizeMetadata } from '../validation/metadata.ts';
@@ -31,22 +31,29 @@ export function decodeObject(call: Call, mode: FieldValidation): KubeObject {
   return object;
 }
 
-/** Tells of unknown and duplicate fields of a patched object: 422 naming the patch where the mode is Strict. */
+/** Tells of unknown and duplicate fields of a patched object: 422 with what the patch made where the mode is Strict. */
 export function reportPatchProblems(
   call: Call,
   mode: FieldValidation,
   problems: readonly string[],
-  patch: string,
+  patched: () => unknown,
 ): void {
   if (problems.length === 0) return;
   report(call, mode, problems, (list) =>
     invalid({ group: '', kind: '' }, '', [
-      {
-        reason: 'FieldValueInvalid',
-        field: 'patch',
-        message: `Invalid value: ${JSON.stringify(patch)}: strict decoding error: ${list}`,
-      },
+      fieldInvalid('patch', JSON.stringify(sorted(patched())), `strict decoding error: ${list}`),
     ]),
+  );
+}
+
+/** A copy with the keys of every object in order, as Go writes maps. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, child]) => [key, sorted(child)]),
   );
 }
 
@@ -64,9 +71,26 @@ export function shape(call: Call, object: KubeObject): string[] {
   } catch (error) {
     throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${(error as Error).message}`);
   }
+  dropRepeatedOwners(call, object);
   const pruned = schema.prune(object as unknown as Record<string, unknown>);
   if (unknown.length === 0 && pruned.length === 0) return [];
   return [...unknown, ...pruned].map((path) => `unknown field "${path}"`);
+}
+
+/** Of several references to one owner the first counts. */
+function dropRepeatedOwners(call: Call, { metadata }: KubeObject): void {
+  const owners = metadata.ownerReferences;
+  if (owners === undefined || owners.length < 2) return;
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  metadata.ownerReferences = owners.filter(({ uid }) => {
+    if (seen.has(uid)) repeated.add(uid);
+    return !seen.has(uid) && seen.add(uid);
+  });
+  if (repeated.size === 0) return;
+  call.warnings.push(
+    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...repeated].join(', ')}`,
+  );
 }
 
 function unrecognized(call: Call, why: string, text: string): string {
@@ -106,18 +130,19 @@ function checkKind(call: Call, value: unknown, text: string): KubeObject {
     }
   }
   if ((object.kind ?? '') === '') throw badRequest(unrecognized(call, `Object 'Kind' is missing in '${text}'`, text));
-  if ((object.apiVersion ?? '') === '') {
-    const why = `Object 'apiVersion' is missing in '${text}'`;
-    throw badRequest(`${object.kind} in version "" cannot be handled as a ${kind}: ${why}`);
+  const { apiVersion = '' } = object as { apiVersion?: string };
+  if (served.strategy.custom) {
+    if (apiVersion !== served.apiVersion) {
+      throw badRequest(
+        `the API version in the data (${apiVersion}) does not match the expected API version (${served.apiVersion})`,
+      );
+    }
+    return object;
   }
-  if (object.apiVersion !== served.apiVersion) {
+  if (object.kind !== kind || apiVersion !== served.apiVersion) {
+    const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
     throw badRequest(
-      `the API version in the data (${object.apiVersion}) does not match the expected API version (${served.apiVersion})`,
-    );
-  }
-  if (object.kind !== kind) {
-    throw badRequest(
-      `${object.kind} in version "${served.resource.version}" cannot be handled as a ${kind}: the body must be a ${kind} of ${served.apiVersion}`,
+      `${object.kind} in version "${version}" cannot be handled as a ${kind}: no kind "${object.kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`,
     );
   }
   return object;

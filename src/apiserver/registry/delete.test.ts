@@ -73,7 +73,7 @@ describe('delete', () => {
     const uid = await api.send<Status>('DELETE', `${widgets}/pre`, { preconditions: { uid: 'other' } });
     expect([uid.status, uid.body.message]).toEqual([
       409,
-      `Operation cannot be fulfilled on widgets.example.com "pre": Precondition failed: UID in precondition: other, UID in object meta: ${made.metadata.uid}`,
+      `Operation cannot be fulfilled on Widget.example.com "pre": the UID in the precondition (other) does not match the UID in record (${made.metadata.uid}). The object might have been deleted and then recreated`,
     ]);
     const version = await api.send('DELETE', `${widgets}/pre`, { preconditions: { resourceVersion: '1' } });
     expect(version.status).toBe(409);

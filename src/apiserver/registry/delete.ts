@@ -8,7 +8,7 @@ import { type Call, storageKey, strategyContext } from './call.ts';
 import { committed, removed } from './committed.ts';
 import { type DeleteOptions, deleteOptions } from './delete-options.ts';
 import { timeText } from './now.ts';
-import { collect } from './read.ts';
+import { collect, listMetadata } from './read.ts';
 import { respondList, respondObject, respondPlain } from './respond.ts';
 import { mayGo } from './update.ts';
 
@@ -47,7 +47,7 @@ export async function removeCollection(call: Call): Promise<ApiResponse> {
       return record;
     }),
   );
-  return respondList(call, { resourceVersion: String(page.revision) }, found);
+  return respondList(call, listMetadata(page), found);
 }
 
 function isGone(error: unknown): boolean {
@@ -89,13 +89,18 @@ function checkPreconditions(call: Call, object: KubeObject, preconditions: Delet
   const { uid, resourceVersion } = object.metadata;
   const { resource } = call.served;
   if (preconditions?.uid !== undefined && preconditions.uid !== uid) {
-    const why = `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${uid}`;
-    throw conflict(resource, call.name, why);
+    const why = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
+    throw conflict(kindOf(resource), call.name, why);
   }
   if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
-    const why = `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`;
-    throw conflict(resource, call.name, why);
+    const why = `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`;
+    throw conflict(kindOf(resource), call.name, why);
   }
+}
+
+/** What kube-apiserver names the object by where a precondition of a delete fails. */
+function kindOf({ group, kind }: { group: string; kind: string }): { group: string; plural: string } {
+  return { group, plural: kind };
 }
 
 /** Sets the deletion timestamp and the garbage collector's finalizers as `propagationPolicy` asks, in place. */

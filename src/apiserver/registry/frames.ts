@@ -77,7 +77,6 @@ export function departed(event: StorageEvent): Uint8Array {
 export function bookmarkFrame(served: Served, revision: number, initialEventsEnd: boolean): Frame {
   const metadata = {
     resourceVersion: String(revision),
-    creationTimestamp: null,
     ...(initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
   };
   return lineOf('BOOKMARK', { kind: served.resource.kind, apiVersion: served.apiVersion, metadata });

@@ -63,7 +63,7 @@ describe('list', () => {
     const second = (await paged.send<List>('GET', `${widgets}?limit=2&continue=${first.metadata.continue}`)).body;
     expect([names(second), second.metadata.continue, second.metadata.resourceVersion]).toEqual([
       ['c', 'd'],
-      undefined,
+      '',
       first.metadata.resourceVersion,
     ]);
     expect(names((await paged.send<List>('GET', widgets)).body)).toEqual(['a', 'b', 'bb', 'd']);
@@ -75,7 +75,7 @@ describe('list', () => {
     expect([names(first), first.metadata.remainingItemCount]).toEqual([['w1'], undefined]);
     const query = `limit=1&labelSelector=color%3Dblue&continue=${first.metadata.continue}`;
     const second = (await api.send<List>('GET', `${widgets}?${query}`)).body;
-    expect([names(second), second.metadata.continue]).toEqual([['w4'], undefined]);
+    expect([names(second), second.metadata.continue]).toEqual([['w4'], '']);
   });
 
   it('reads the past exactly, and refuses the future', async () => {
@@ -246,8 +246,12 @@ describe('watch', () => {
     const own = await startServer({ clock });
     const log = await own.watch(`${widgets}?watch=true&allowWatchBookmarks=true&timeoutSeconds=200`);
     await clock.advance(80_000);
-    await log.until(1);
-    expect(log.events.map((event) => event.type)).toEqual(['BOOKMARK']);
+    await log.until(2);
+    // The first says that what there was has been sent.
+    expect(log.events.map(({ type, object }) => [type, object.metadata.annotations])).toEqual([
+      ['BOOKMARK', { 'k8s.io/initial-events-end': 'true' }],
+      ['BOOKMARK', undefined],
+    ]);
     await clock.advance(200_000);
     await log.ended;
     expect(log.events.at(-1)!.type).toBe('BOOKMARK');
@@ -257,9 +261,15 @@ describe('watch', () => {
   it('answers a Table per event, with columns only in the first', async () => {
     const log = await api.watch(`${widgets}?watch=true`, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' });
     const events = (await log.until(5)) as unknown as {
-      object: { kind: string; columnDefinitions: unknown[]; rows: { cells: unknown[] }[] };
+      object: { kind: string; columnDefinitions: unknown[] | null; rows: { cells: unknown[] }[] };
     }[];
-    expect(events.map((event) => event.object.columnDefinitions.length)).toEqual([3, 0, 0, 0, 0]);
+    expect(events.map((event) => event.object.columnDefinitions?.length)).toEqual([
+      3,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect(events[1]!.object.rows[0]!.cells).toEqual(['w1', 'blue', null]);
     log.close();
   });

@@ -6,9 +6,12 @@ import { timeText } from './now.ts';
 /** Records on `after`, in place, which of its fields `manager` now owns. `before` is absent for a create. */
 export function trackManager(call: Call, after: KubeObject, before: KubeObject | undefined, manager: string): void {
   const { served } = call;
+  const { zero, owned } = served.strategy;
+  const own = before === undefined && owned !== undefined ? owned(after) : after;
   const entries = trackUpdate({
-    before,
-    after,
+    before: before === undefined || zero === undefined ? before : { ...zero, ...before },
+    after: zero === undefined ? own : { ...zero, ...own },
+    ...(zero === undefined ? {} : { zero }),
     manager,
     operation: 'Update',
     subresource: call.subresource === 'status' ? 'status' : '',

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../meta/index.ts';
-import { badRequest, conflict } from '../errors.ts';
+import { ApiError, type KubeObject } from '../../meta/index.ts';
+import { badRequest, conflict, fieldInvalid, invalid } from '../errors.ts';
 import { type BodySyntaxError, bodyText, decodeOrRefuse } from '../http/body.ts';
 import type { ApiResponse } from '../http/message.ts';
 import { baseType, unsupportedMediaType } from '../http/negotiate.ts';
@@ -15,7 +15,7 @@ import { createObject } from './create.ts';
 import { reportPatchProblems, shape } from './decode.ts';
 import { trackManager } from './managed-fields.ts';
 import { timeText } from './now.ts';
-import { writeOptions } from './options.ts';
+import { type FieldValidation, writeOptions } from './options.ts';
 import { checkNameAndPlace, modify } from './update.ts';
 
 const jsonPatch = 'application/json-patch+json';
@@ -36,16 +36,16 @@ export async function patch(call: Call): Promise<ApiResponse> {
   }
   const { dryRun, manager, fieldValidation: mode } = writeOptions(call.request, 'PatchOptions');
   const text = bodyText(call.request.body);
-  const { value, duplicates } = decodeOrRefuse(text, 'json', mode !== 'Ignore', undecodable);
-  if (type !== jsonPatch && (typeof value !== 'object' || value === null || Array.isArray(value))) {
-    throw badRequest('the body of a merge patch must be a JSON object');
-  }
+  const { value, duplicates } = decodeOrRefuse(text, 'json', mode !== 'Ignore', () => 'invalid JSON patch');
+  checkPatchBody(type, value);
   return modify(call, {
     dryRun,
     change: (current, attempt) => {
       const changed = changeBy(type, current, value, call);
-      const problems = finishPatched(call, changed);
-      if (attempt === 1) reportPatchProblems(call, mode, [...duplicates, ...problems], text);
+      const problems = finishPatched(call, changed, current);
+      if (attempt === 1) {
+        reportPatchProblems(call, mode, [...duplicates, ...problems], () => changeBy(type, current, value, call));
+      }
       return changed;
     },
     track: (next, old) => trackManager(call, next, old, manager),
@@ -62,20 +62,47 @@ function changeBy(type: string, current: KubeObject, patched: unknown, call: Cal
   else if (type === mergePatch) result = applyMergePatch(current, patched);
   else result = applyStrategicMergePatch({ ...current }, patched, call.served.resource);
   if (typeof result !== 'object' || result === null || Array.isArray(result)) {
-    throw badRequest('the patch must leave a JSON object');
+    throw ApiError.of('Invalid', 'the server rejected our request due to an error in our request', {});
   }
   return result as KubeObject;
 }
 
+/** Throws 400 for a body of another form than the patch's type has. */
+function checkPatchBody(type: string, value: unknown): void {
+  if (type === jsonPatch) return;
+  if (value === null) throw badRequest('Invalid JSON Patch');
+  if (typeof value === 'object' && !Array.isArray(value)) return;
+  const form = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  const why = `json: cannot unmarshal ${form} into Go value of type map[string]interface {}`;
+  throw badRequest(type === strategicPatch ? why : `error decoding patch: ${why}`);
+}
+
 /** Checks what a patch left, and gives it the shape of the kind; answers unknown fields. */
-function finishPatched(call: Call, object: KubeObject): string[] {
-  const { kind } = call.served.resource;
-  if (object.kind !== kind || object.apiVersion !== call.served.apiVersion) {
-    throw badRequest(`a patch may not change apiVersion or kind (${call.served.apiVersion}, Kind=${kind})`);
-  }
+function finishPatched(call: Call, object: KubeObject, current: KubeObject): string[] {
+  checkSameKind(call, object);
+  checkSameObject(call, object.metadata?.uid, current);
   const problems = shape(call, object);
   checkNameAndPlace(call, object);
   return problems;
+}
+
+/** Throws 422 where a patch means another object of the name. */
+function checkSameObject(call: Call, uid: unknown, current: KubeObject): void {
+  if (uid === undefined || uid === null || uid === '' || uid === current.metadata.uid) return;
+  const wrong = fieldInvalid('metadata.uid', uid, 'field is immutable');
+  throw invalid(call.served.resource, call.name, [wrong, wrong]);
+}
+
+/** Throws 422 where a patch made another kind of the object. */
+function checkSameKind({ served, name }: Call, object: KubeObject): void {
+  const { kind: wanted } = served.resource;
+  const { kind, apiVersion } = object;
+  if (kind === wanted && apiVersion === served.apiVersion) return;
+  const field = kind === wanted ? 'apiVersion' : 'kind';
+  const [got, must] = kind === wanted ? [apiVersion, served.apiVersion] : [kind, wanted];
+  const version = String(apiVersion ?? '');
+  const group = version.includes('/') ? version.slice(0, version.indexOf('/')) : '';
+  throw invalid({ group, kind: String(kind ?? '') }, name, [fieldInvalid(field, got ?? '', `must be ${must}`)]);
 }
 
 /** Server-side apply: makes the object where it is not there. */
@@ -88,9 +115,13 @@ async function apply(call: Call): Promise<ApiResponse> {
 
   const decodeApplied = (report: boolean): KubeObject => {
     const { value, duplicates } = decodeOrRefuse(text, format, report && mode !== 'Ignore', undecodable);
-    const applied = checkApplied(call, value);
-    const problems = shape(call, applied);
-    if (report) reportPatchProblems(call, mode, [...duplicates, ...problems], text);
+    if (report) reportApplyDuplicates(call, mode, duplicates);
+    const { applied, subject } = checkApplied(call, value);
+    const [unknown] = shape(call, applied);
+    if (unknown !== undefined) {
+      const path = /^unknown field "(.*)"$/.exec(unknown)?.[1] ?? unknown;
+      throw badRequest(`failed to create typed patch object (${subject}): .${path}: field not declared in schema`);
+    }
     return applied;
   };
   const input = (live: KubeObject | undefined, applied: KubeObject) => ({
@@ -110,6 +141,7 @@ async function apply(call: Call): Promise<ApiResponse> {
     change: (current, attempt) => {
       const applied = decodeApplied(attempt === 1);
       const { resourceVersion, uid } = applied.metadata;
+      checkSameObject(call, uid, current);
       const result = serverSideApply(input(current, applied)).object;
       return {
         ...result,
@@ -131,6 +163,8 @@ async function apply(call: Call): Promise<ApiResponse> {
               throw conflict(served.resource, call.name, why);
             }
             call.authorize('create');
+            // A version says which object is meant where there is one.
+            delete (applied.metadata as { resourceVersion?: string }).resourceVersion;
             const { object } = serverSideApply(input(undefined, applied));
             return createObject(call, object, dryRun, () => {});
           },
@@ -139,21 +173,34 @@ async function apply(call: Call): Promise<ApiResponse> {
   });
 }
 
-function checkApplied(call: Call, value: unknown): KubeObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw badRequest('the body of an apply patch must be an object');
-  }
-  const object = value as KubeObject;
-  const { kind } = call.served.resource;
-  if (object.apiVersion !== call.served.apiVersion || object.kind !== kind) {
+function reportApplyDuplicates(call: Call, mode: FieldValidation, duplicates: readonly string[]): void {
+  if (duplicates.length === 0) return;
+  const list = duplicates.join(', ');
+  if (mode === 'Strict') throw badRequest(`error strict decoding patch: ${list}`);
+  call.warnings.push(...duplicates);
+}
+
+/** `subject` is what messages call the patch. Throws 400. */
+function checkApplied(call: Call, value: unknown): { applied: KubeObject; subject: string } {
+  if (Array.isArray(value) || (value !== null && typeof value !== 'object')) {
+    const form = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
     throw badRequest(
-      `the body of an apply patch must say apiVersion: ${call.served.apiVersion} and kind: ${kind}, not ${JSON.stringify(object.apiVersion ?? '')} and ${JSON.stringify(object.kind ?? '')}`,
+      `error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${form} into Go value of type map[string]interface {}`,
     );
   }
-  const metadata = (object.metadata ?? {}) as { name?: unknown };
+  const applied = (value ?? {}) as KubeObject;
+  const { kind } = call.served.resource;
+  if (applied.apiVersion !== call.served.apiVersion || applied.kind !== kind) {
+    const version = String(applied.apiVersion ?? '');
+    const qualified = version.includes('/') ? version : `/${version}`;
+    throw badRequest(`invalid object type: ${qualified}, Kind=${applied.kind ?? ''}`);
+  }
+  const metadata = (applied.metadata ?? {}) as { name?: unknown; namespace?: unknown; generateName?: unknown };
   if (typeof metadata !== 'object' || Array.isArray(metadata)) throw badRequest('metadata must be an object');
-  object.metadata = metadata as KubeObject['metadata'];
-  metadata.name ??= call.name;
-  checkNameAndPlace(call, object);
-  return object;
+  applied.metadata = metadata as KubeObject['metadata'];
+  if (metadata.generateName === undefined) metadata.name ??= call.name;
+  const { group, version } = call.served.resource;
+  const subject = `${metadata.namespace ?? ''}/${metadata.name}; ${group}/${version}, Kind=${kind}`;
+  checkNameAndPlace(call, applied);
+  return { applied, subject };
 }

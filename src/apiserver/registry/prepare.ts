@@ -2,7 +2,12 @@ import { jsonEqual, type KubeObject } from '../../meta/index.ts';
 import { badRequest, conflict, fieldInvalid, invalid } from '../errors.ts';
 import type { FieldError } from '../schema/schema.ts';
 import type { Served } from '../served.ts';
-import { type MetadataRules, validateMetadata, validateMetadataUpdate } from '../validation/metadata.ts';
+import {
+  type MetadataRules,
+  standardFinalizers,
+  validateMetadata,
+  validateMetadataUpdate,
+} from '../validation/metadata.ts';
 import { type Call, strategyContext } from './call.ts';
 import { timeText } from './now.ts';
 
@@ -32,9 +37,14 @@ function metadataRules({ resource: { namespaced }, strategy: { nameRule, custom 
 }
 
 /** Throws 400 where a built-in object holds a value of a wrong type: one that Go's decoder would not take. */
-function validateSchema(call: Call, object: KubeObject, old?: KubeObject): FieldError[] {
+function validateSchema(
+  call: Call,
+  already: readonly FieldError[],
+  object: KubeObject,
+  old?: KubeObject,
+): FieldError[] {
   const { resource, strategy } = call.served;
-  const errors = resource.schema.validate(object as unknown as Fields, old as unknown as Fields | undefined);
+  const errors = resource.schema.validate(object as unknown as Fields, old as unknown as Fields | undefined, already);
   const mistyped = strategy.custom ? undefined : errors.find((error) => error.reason === 'FieldValueTypeInvalid');
   if (mistyped === undefined) return errors;
   const { kind, version } = resource;
@@ -46,14 +56,48 @@ function validateSchema(call: Call, object: KubeObject, old?: KubeObject): Field
   );
 }
 
+/** What the scale subresource of a custom resource asks of the counts it is made from. */
+function validateScale(call: Call, object: KubeObject): FieldError[] {
+  const { scale } = call.served.resource.subresources;
+  if (scale === undefined) return [];
+  const errors: FieldError[] = [];
+  for (const path of [scale.specReplicasPath, scale.statusReplicasPath]) {
+    const value = valueAt(object, path);
+    if (typeof value !== 'number' || !Number.isInteger(value)) continue;
+    if (value < 0) errors.push(fieldInvalid(path, value, 'should be a non-negative integer'));
+    else if (value > 2147483647) errors.push(fieldInvalid(path, value, 'should be less than or equal to 2147483647'));
+  }
+  return errors;
+}
+
+function valueAt(object: KubeObject, path: string): unknown {
+  let value: unknown = object;
+  for (const step of path.replace(/^\./, '').split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Fields)[step];
+  }
+  return value;
+}
+
 /** Throws 422. */
 export function validateCreate(call: Call, object: KubeObject): void {
   const { resource, strategy } = call.served;
   const errors = validateMetadata(object.metadata, metadataRules(call.served));
-  errors.push(...validateSchema(call, object));
+  errors.push(...validateSchema(call, errors, object));
+  errors.push(...validateScale(call, object));
   if (errors.length === 0) errors.push(...(strategy.validate?.(object) ?? []));
   if (errors.length > 0) throw invalid(resource, object.metadata.name ?? '', errors);
+  warnOfFinalizers(call, object);
   admit(call, object);
+}
+
+function warnOfFinalizers(call: Call, { metadata }: KubeObject): void {
+  if (!call.served.strategy.custom) return;
+  for (const finalizer of metadata.finalizers ?? []) {
+    if (finalizer.includes('/') || standardFinalizers.has(finalizer)) continue;
+    const text = `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`;
+    if (!call.warnings.includes(text)) call.warnings.push(text);
+  }
 }
 
 function admit(call: Call, object: KubeObject, old?: KubeObject): void {
@@ -82,12 +126,9 @@ export function prepareUpdate(call: Call, next: KubeObject, old: KubeObject): vo
     throw conflict(served.resource, before.name, why);
   }
   metadata.uid = before.uid!;
-  metadata.creationTimestamp ??= before.creationTimestamp!;
-  if (before.deletionTimestamp === undefined) {
-    delete metadata.deletionTimestamp;
-    delete metadata.deletionGracePeriodSeconds;
-  } else {
-    metadata.deletionTimestamp ??= before.deletionTimestamp;
+  metadata.creationTimestamp = before.creationTimestamp!;
+  if (before.deletionTimestamp !== undefined) {
+    metadata.deletionTimestamp = before.deletionTimestamp;
     if (before.deletionGracePeriodSeconds !== undefined) {
       metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds;
     }
@@ -140,20 +181,23 @@ function specChanged(served: Served, next: KubeObject, old: KubeObject): boolean
 export function validateUpdate(call: Call, next: KubeObject, old: KubeObject): void {
   const { resource, strategy } = call.served;
   const errors = validateMetadata(next.metadata, metadataRules(call.served));
-  errors.push(...validateMetadataUpdate(next.metadata, old.metadata));
-  errors.push(...validateSchema(call, next, old));
+  // Once for every kind and once for its own: kube-apiserver's answers have both.
+  const changes = validateMetadataUpdate(next.metadata, old.metadata);
+  errors.push(...changes, ...changes);
+  errors.push(...validateSchema(call, errors, next, old));
+  errors.push(...validateScale(call, next));
   if (errors.length === 0) errors.push(...(strategy.validate?.(next, old) ?? []));
   if (errors.length > 0) throw invalid(resource, next.metadata.name, errors);
+  warnOfFinalizers(call, next);
   admit(call, next, old);
 }
 
 /** PUT of a custom resource must name the version it replaces. Throws 422. */
 export function requireResourceVersion(call: Call, object: KubeObject): void {
-  if ((object.metadata.resourceVersion ?? '') !== '' || call.served.strategy.unconditionalUpdate) return;
-  throw invalid(call.served.resource, object.metadata.name, [
-    {
-      ...fieldInvalid('metadata.resourceVersion', 0, 'must be specified for an update'),
-      message: 'Invalid value: 0x0: must be specified for an update',
-    },
+  const asked = object.metadata.resourceVersion ?? '';
+  if ((asked !== '' && asked !== '0') || call.served.strategy.unconditionalUpdate) return;
+  const { group, plural } = call.served.resource;
+  throw invalid({ group, kind: plural }, object.metadata.name, [
+    fieldInvalid('metadata.resourceVersion', 0, 'must be specified for an update'),
   ]);
 }

@@ -12,20 +12,31 @@ import { type Selection, selectionOf } from './selection.ts';
 
 /** GET of one object. */
 export async function get(call: Call): Promise<ApiResponse> {
+  checkNotAhead(call, call.request.query.get('resourceVersion') ?? '');
   const record = await call.server.storage.get(storageKey(call));
   if (record === undefined) throw notFound(call.served.resource, call.name);
   return respondBytes(call, 200, record.value, record.revision);
 }
 
+/** What is read is the newest: only a version that is yet to come cannot be had. Throws 400 and 504. */
+function checkNotAhead(call: Call, asked: string): void {
+  if (asked === '') return;
+  const { revision } = call.server.storage;
+  if (parseRevision(asked) > revision) throw resourceVersionTooLarge(asked, revision);
+}
+
 /** GET of a collection. */
 export async function list(call: Call): Promise<ApiResponse> {
   const page = await collect(call);
-  const metadata: ListMetadata = {
+  return respondList(call, listMetadata(page), page.records);
+}
+
+export function listMetadata(page: Collected): ListMetadata {
+  return {
     resourceVersion: String(page.revision),
     ...(page.continue === undefined ? {} : { continue: page.continue }),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   };
-  return respondList(call, metadata, page.records);
 }
 
 export interface Collected {
@@ -132,8 +143,9 @@ function exactRevision(call: Call, asked: string, limit: number): number | undef
 /** Throws 400. */
 export function parseRevision(text: string): number {
   if (!/^\d{1,15}$/.test(text)) {
+    const value = JSON.stringify(text);
     throw badRequest(
-      `Invalid value: ${JSON.stringify(text)}: resourceVersion must be a decimal number this server gave`,
+      `invalid resource version: resourceVersion: Invalid value: ${value}: strconv.ParseUint: parsing ${value}: invalid syntax`,
     );
   }
   return Number(text);

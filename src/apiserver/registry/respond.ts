@@ -105,7 +105,9 @@ export function respondList(
     const apiVersion = `meta.k8s.io/${output.version}`;
     return answer(call, 200, JSON.stringify({ kind: 'PartialObjectMetadataList', apiVersion, metadata, items }));
   }
-  const head = `{"kind":${JSON.stringify(served.resource.listKind)},"apiVersion":${JSON.stringify(served.apiVersion)},"metadata":${JSON.stringify(metadata)},"items":[`;
+  // The lists of custom resources say so even where there is no more to come.
+  const listed = served.strategy.custom ? { continue: '', ...metadata } : metadata;
+  const head = `{"kind":${JSON.stringify(served.resource.listKind)},"apiVersion":${JSON.stringify(served.apiVersion)},"metadata":${JSON.stringify(listed)},"items":[`;
   const parts: Uint8Array[] = [Buffer.from(head)];
   for (const [index, record] of records.entries()) {
     if (index > 0) parts.push(comma);

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../meta/index.ts';
 import { bytesToText, decode } from '../codec.ts';
-import { badRequest, fieldInvalid, invalid, notFound } from '../errors.ts';
+import { badRequest, notFound } from '../errors.ts';
 import { bodyText, decodeOrRefuse, notDecodable } from '../http/body.ts';
 import type { ApiResponse } from '../http/message.ts';
 import { baseType, bodyFormat, unsupportedMediaType } from '../http/negotiate.ts';
@@ -39,11 +39,7 @@ export async function changeScale(call: Call): Promise<ApiResponse> {
         const before = scaleOf(call, current);
         const scale = change(before);
         const replicas = scale.spec?.replicas ?? 0;
-        if (!Number.isInteger(replicas) || replicas < 0 || replicas > 2 ** 31 - 1) {
-          throw invalid({ group: 'autoscaling', kind: 'Scale' }, call.name, [
-            fieldInvalid('spec.replicas', replicas, 'must be greater than or equal to 0'),
-          ]);
-        }
+        if (!Number.isInteger(replicas)) throw badRequest('spec.replicas of a Scale must be a whole number');
         const path = pathOf(call.served.resource.subresources.scale!.specReplicasPath);
         const next = withValueAt(current as unknown as Fields, path, replicas) as unknown as KubeObject;
         next.metadata.resourceVersion = scale.metadata.resourceVersion ?? '';

@@ -134,7 +134,8 @@ async function write(
   }
   if (dryRun) return respondObject(call, 200, next);
   const going = mayGo(call, next);
-  const encode = encoder(served, next);
+  // What goes is told of as it last was.
+  const encode = encoder(served, going ? { ...old, metadata: { ...old.metadata } } : next);
   let value: Uint8Array | undefined;
   const put = {
     key: record.key,
@@ -147,8 +148,12 @@ async function write(
     preconditions: [{ key: record.key, revision: record.revision }],
     ...(going ? { deletes: [put] } : { puts: [put] }),
   });
-  if (going) removed(call, call.name);
-  else committed(call, next, revision);
+  if (going) {
+    removed(call, call.name);
+    next.metadata.resourceVersion = String(revision);
+    return respondObject(call, 200, next);
+  }
+  committed(call, next, revision);
   return respondBytes(call, 200, value!, revision);
 }
 

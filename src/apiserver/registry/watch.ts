@@ -36,6 +36,8 @@ export async function watch(call: Call): Promise<ApiResponse> {
       if (bookmarks) session.sendBookmark(true);
     } else if ((asked === '' || asked === '0') && initial === undefined) {
       await session.sendCurrent('');
+      // Such a watch counts as one that asked for initial events.
+      if (bookmarks) session.sendBookmark(true);
     } else {
       session.revision = asked === '' || asked === '0' ? call.server.storage.revision : parseRevision(asked);
     }

@@ -1,4 +1,4 @@
-import { compileRules } from './cel/rules.ts';
+import { compileRules, hasRules } from './cel/rules.ts';
 import { compileDefaulter } from './defaults.ts';
 import { type Failure, maximumFailures, toFieldError } from './failure.ts';
 import { compilePruner } from './prune.ts';
@@ -36,29 +36,54 @@ function compile(schema: JsonSchema): CompiledSchema {
   const applyDefaults = compileDefaulter(schema);
   const checkValues = compileValidator(schema, true);
   let checkRules: ReturnType<typeof compileRules> | undefined;
+  let ruled: boolean | undefined;
   return {
     source: schema,
     prune(object) {
       const unknown: string[] = [];
       prune?.(object, unknown);
-      return unknown.map((path) => (path.startsWith('.') ? path.slice(1) : path));
+      return unknown.map((path) => (path.startsWith('.') ? path.slice(1) : path)).sort();
     },
     applyDefaults(object) {
       applyDefaults?.(object);
     },
-    validate(object, old) {
+    validate(object, old, already = []) {
       let found: Failure[] = [];
       checkValues(object, found);
       if (found.length > 0) found = counted(found, schema, object, old);
-      if (found.length === 0) {
-        checkRules ??= compileRules(schema);
-        checkRules(object, old, found);
-        if (found.length > 0) found = counted(found, schema, object, old);
+      if (found.some(blocks) || already.some(blocks)) {
+        ruled ??= hasRules(schema);
+        const errors = distinct(found.map(toFieldError));
+        return ruled ? [...errors, unchecked] : errors;
       }
+      const broken: Failure[] = [];
+      checkRules ??= compileRules(schema);
+      checkRules(object, old, broken);
+      if (broken.length > 0) found.push(...counted(broken, schema, object, old));
       return distinct(found.map(toFieldError));
     },
   };
 }
+
+const blocking: ReadonlySet<FieldError['reason']> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+
+/** Whether a rule about such an object would mean nothing, or cost too much (apiextensions-apiserver's hasBlockingErr). */
+function blocks({ reason }: { reason: FieldError['reason'] }): boolean {
+  return blocking.has(reason);
+}
+
+const unchecked: FieldError = {
+  reason: 'FieldValueInvalid',
+  field: '<nil>',
+  message:
+    'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+};
 
 /** Without what an update is excused from. Looking is expensive: an object with too many failures is not excused at all. */
 function counted(found: Failure[], schema: JsonSchema, object: unknown, old: unknown): Failure[] {

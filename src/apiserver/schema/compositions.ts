@@ -30,7 +30,8 @@ export function compositions(schema: JsonSchema, compileValidator: (part: JsonSc
     part(value, found);
     return found;
   };
-  const must = (what: string) => failure('FieldValueInvalid', 'Invalid value: ""', (path) => `"${path}" must ${what}`);
+  const must = (what: string) =>
+    failure('FieldValueInvalid', 'Invalid value: ""', (path) => `"${path}" must ${what}`, { nameless: true });
   const least = (results: Failure[][]) => results.reduce((best, next) => (next.length < best.length ? next : best));
 
   const anyOf = compile('anyOf');

@@ -16,13 +16,15 @@ export interface Failure {
   readonly ownerDepth: number;
   /** Whether an unchanged value excuses this failure on update (KEP-4008); a rule that reads `oldSelf` is never excused. */
   readonly ratchets: boolean;
+  /** The field error names no field; its detail says what it is about. */
+  readonly nameless: boolean;
 }
 
 export function failure(
   reason: FieldError['reason'],
   body: string,
   detail: Failure['detail'] = '',
-  options: { segments?: string[]; ownerDepth?: number; ratchets?: boolean } = {},
+  options: { segments?: string[]; ownerDepth?: number; ratchets?: boolean; nameless?: boolean } = {},
 ): Failure {
   return {
     segments: options.segments ?? [],
@@ -31,6 +33,7 @@ export function failure(
     detail,
     ownerDepth: options.ownerDepth ?? 0,
     ratchets: options.ratchets ?? true,
+    nameless: options.nameless ?? false,
   };
 }
 
@@ -46,8 +49,9 @@ export function pathOf(found: Failure): string {
 }
 
 export function toFieldError(found: Failure): FieldError {
-  const field = pathOf(found);
-  const detail = typeof found.detail === 'function' ? found.detail(field) : found.detail;
+  const path = pathOf(found);
+  const detail = typeof found.detail === 'function' ? found.detail(path) : found.detail;
+  const field = found.nameless ? '<nil>' : path;
   return { reason: found.reason, field, message: detail === '' ? found.body : `${found.body}: ${detail}` };
 }
 

@@ -1,3 +1,5 @@
+import type { ObjectMeta } from '../../meta/index.ts';
+import { validateMetadata } from '../validation/metadata.ts';
 import { type Failure, failure, printValue } from './failure.ts';
 import { isObject } from './json-schema.ts';
 
@@ -54,6 +56,16 @@ export function checkMetadata(metadata: unknown, out: Failure[]): void {
     const found = typeFailure(value, expected);
     found.segments.push(`.${key}`);
     out.push(found);
+  }
+}
+
+/** Adds what labels, annotations, finalizers and owners of an embedded object may not be; its name may be anything. */
+export function checkEmbeddedMetadata(metadata: ObjectMeta, out: Failure[]): void {
+  const { labels, annotations, finalizers, ownerReferences } = metadata;
+  const judged = { name: 'embedded', labels, annotations, finalizers, ownerReferences } as ObjectMeta;
+  const rules = { nameRule: () => undefined, namespaced: false, custom: true };
+  for (const { reason, field, message } of validateMetadata(judged, rules)) {
+    out.push(failure(reason, message, '', { segments: [field.replace(/^metadata/, '')] }));
   }
 }
 

@@ -22,29 +22,39 @@ function countRunes(text: string): number {
   return count;
 }
 
-/** What a string has to be, beyond its type. */
+/** What a string has to be, beyond its type. Of length and pattern only the first that does not hold is told. */
 export function stringChecks(schema: JsonSchema): ((value: string, out: Failure[]) => void)[] {
   const checks: ((value: string, out: Failure[]) => void)[] = [];
+  const form: ((value: string) => Failure | undefined)[] = [];
   const max = numberAt(schema, 'maxLength');
   if (max !== undefined) {
-    checks.push((value, out) => {
-      if (longerThan(value, max))
-        out.push(failure('FieldValueTooLong', 'Too long', `may not be more than ${max} bytes`));
-    });
+    form.push((value) =>
+      longerThan(value, max)
+        ? failure('FieldValueTooLong', 'Too long', `may not be more than ${max} bytes`)
+        : undefined,
+    );
   }
   const min = numberAt(schema, 'minLength');
   if (min !== undefined && min > 0) {
-    checks.push((value, out) => {
-      if (value.length < min || (value.length < 2 * min && countRunes(value) < min)) {
-        out.push(inBody(value, `should be at least ${min} chars long`));
-      }
-    });
+    form.push((value) =>
+      value.length < min || (value.length < 2 * min && countRunes(value) < min)
+        ? inBody(value, `should be at least ${min} chars long`)
+        : undefined,
+    );
   }
   const pattern = stringAt(schema, 'pattern');
   if (pattern !== undefined && pattern !== '') {
     const regex = regexOf(pattern);
+    form.push((value) => (regex.test(value) ? undefined : inBody(value, `should match '${pattern}'`)));
+  }
+  if (form.length > 0) {
     checks.push((value, out) => {
-      if (!regex.test(value)) out.push(inBody(value, `should match '${pattern}'`));
+      for (const check of form) {
+        const found = check(value);
+        if (found === undefined) continue;
+        out.push(found);
+        return;
+      }
     });
   }
   const format = stringAt(schema, 'format');

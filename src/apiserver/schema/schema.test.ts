@@ -80,7 +80,7 @@ describe('validation speaks as kube-apiserver does', () => {
     [
       { type: 'object', properties: { a: { type: 'integer' } }, not: { required: ['a'] } },
       { a: 1 },
-      'v: Invalid value: "": "v" must not validate the schema (not)',
+      '<nil>: Invalid value: "": "v" must not validate the schema (not)',
     ],
   ])('%j on %j', (schema, value, message) => {
     expect(errors(schema, value)).toEqual([message]);
@@ -90,13 +90,13 @@ describe('validation speaks as kube-apiserver does', () => {
     const properties = { a: { type: 'string' }, b: { type: 'string' } };
     const oneOf = { type: 'object', properties, oneOf: [{ required: ['a'] }, { required: ['b'] }] };
     expect(errors(oneOf, {})[0]).toBe(
-      'v: Invalid value: "": "v" must validate one and only one schema (oneOf). Found none valid',
+      '<nil>: Invalid value: "": "v" must validate one and only one schema (oneOf). Found none valid',
     );
     expect(errors(oneOf, { a: '', b: '' })).toEqual([
-      'v: Invalid value: "": "v" must validate one and only one schema (oneOf). Found 2 valid alternatives',
+      '<nil>: Invalid value: "": "v" must validate one and only one schema (oneOf). Found 2 valid alternatives',
     ]);
     expect(errors({ type: 'object', properties, anyOf: [{ required: ['a'] }] }, {})).toEqual([
-      'v: Invalid value: "": "v" must validate at least one schema (anyOf)',
+      '<nil>: Invalid value: "": "v" must validate at least one schema (anyOf)',
       'v.a: Required value',
     ]);
   });
@@ -144,7 +144,10 @@ describe('validation speaks as kube-apiserver does', () => {
 
   test('rules are asked only where the structure is right', () => {
     const schema = { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 5', message: 'too small' }] };
-    expect(errors(schema, 'x')).toHaveLength(1);
+    expect(errors(schema, 'x')).toEqual([
+      expect.stringMatching(/must be of type integer/),
+      expect.stringMatching(/^<nil>: .* some validation rules were not checked/),
+    ]);
     expect(errors(schema, 3)).toEqual(['v: Invalid value: 3: too small']);
   });
 });
@@ -195,14 +198,14 @@ describe('pruning', () => {
       },
     };
     expect(schema.prune(object)).toEqual([
-      'metadata.nonsense',
       'extra',
-      'spec.open.closed.b',
+      'metadata.nonsense',
       'spec.list[0].b',
       'spec.map.k.c',
+      'spec.open.closed.b',
+      'spec.template.gone',
       'spec.template.metadata.odd',
       'spec.template.spec.gone',
-      'spec.template.gone',
     ]);
     expect(object).toEqual({
       apiVersion: 'a/v1',

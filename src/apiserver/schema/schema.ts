@@ -30,8 +30,15 @@ export interface CompiledSchema {
   /** Fills in defaults, in place. */
   applyDefaults(object: Record<string, unknown>): void;
   /**
-   * Structure and values first; CEL rules only where those pass, transition rules only with `old`. Rule compilation,
-   * evaluation and cost errors are field errors too. Never throws.
+   * Structure and values first; CEL rules unless something among those or `already` leaves their input without meaning,
+   * which a last error then says; transition rules only with `old`. Rule compilation, evaluation and cost errors are field
+   * errors too. Answers only its own. Never throws.
+   *
+   * @param already what else is wrong with the object.
    */
-  validate(object: Record<string, unknown>, old?: Record<string, unknown>): FieldError[];
+  validate(
+    object: Record<string, unknown>,
+    old?: Record<string, unknown>,
+    already?: readonly FieldError[],
+  ): FieldError[];
 }

@@ -1,7 +1,8 @@
+import type { ObjectMeta } from '../../meta/index.ts';
 import { compositions, enumCheck } from './compositions.ts';
 import { type Failure, failure, inBody, locate, maximumFailures, type Validator } from './failure.ts';
 import { isEmbedded, isIntOrString, isNullable, numberAt, propertiesOf, schemaAt, stringsAt } from './json-schema.ts';
-import { checkMetadata } from './metadata.ts';
+import { checkEmbeddedMetadata, checkMetadata } from './metadata.ts';
 import { numberChecks, stringChecks } from './scalars.ts';
 import type { JsonSchema } from './schema.ts';
 import { uniqueness } from './unique.ts';
@@ -28,7 +29,6 @@ export function compileValidator(schema: JsonSchema, isRoot = false): Validator 
   ).map(accepts);
 
   return (value, out) => {
-    const start = out.length;
     switch (typeof value) {
       case 'string':
         if (!string) out.push(wrongType('string', typeText));
@@ -52,8 +52,6 @@ export function compileValidator(schema: JsonSchema, isRoot = false): Validator 
         } else if (map) object(value as Record<string, unknown>, out);
         else out.push(wrongType('object', typeText));
     }
-    if (after.length === 0 || (out.length > start && out[out.length - 1]!.segments.length === 0 && types.length > 0))
-      return;
     for (let i = 0; i < after.length; i++) after[i]!(value, out);
   };
 }
@@ -129,7 +127,9 @@ function objectValidator(
     const validate: Validator = (value, out) => {
       const before = out.length;
       checkMetadata(value, out);
-      if (out.length === before) declared?.(value, out);
+      if (out.length > before) return;
+      if (!isRoot) checkEmbeddedMetadata(value as ObjectMeta, out);
+      declared?.(value, out);
     };
     known.set('metadata', { validate, accepts: '', isRequired: required.includes('metadata') });
   }
@@ -188,8 +188,6 @@ function checkEmbedded(value: Record<string, unknown>, out: Failure[]): void {
   for (const name of ['apiVersion', 'kind']) {
     const text = Object.hasOwn(value, name) ? value[name] : undefined;
     if (typeof text === 'string' && text !== '') continue;
-    out.push(
-      failure('FieldValueRequired', 'Required value', 'must not be empty', { segments: [`.${name}`], ownerDepth: 1 }),
-    );
+    out.push(failure('FieldValueRequired', 'Required value', '', { segments: [`.${name}`], ownerDepth: 1 }));
   }
 }

@@ -97,7 +97,7 @@ describe('renderTable', () => {
   test('a resource without columns of its own has Name and Age', () => {
     const table = renderTable({ columns: [] }, [instance], { now, metadata: { resourceVersion: '7' } });
     expect(table.metadata).toEqual({ resourceVersion: '7' });
-    expect(table.columnDefinitions.map(({ name, type, format }) => [name, type, format])).toEqual([
+    expect(table.columnDefinitions!.map(({ name, type, format }) => [name, type, format])).toEqual([
       ['Name', 'string', 'name'],
       ['Age', 'date', ''],
     ]);
@@ -126,12 +126,13 @@ describe('renderTable', () => {
     const [row] = renderTable({ columns }, [instance], { now, includeObject: 'None' }).rows;
     expect(row).toEqual({
       cells: ['a-0', 'True', 3, 0.5, false, '["IPv6","IPv4"]', '10.0.0.1', '3', null, null, null, '<invalid>'],
+      object: null,
     });
   });
 
   test('priority, description and format reach the client', () => {
     const columns = [{ ...column('MTU', 'integer', '.spec.mtu'), priority: 1, format: 'int32', description: 'Bytes.' }];
-    expect(renderTable({ columns }, [], { now }).columnDefinitions[1]).toEqual({
+    expect(renderTable({ columns }, [], { now }).columnDefinitions![1]).toEqual({
       name: 'MTU',
       type: 'integer',
       format: 'int32',
@@ -142,7 +143,7 @@ describe('renderTable', () => {
 
   test('whole objects, and no headers after the first event of a watch', () => {
     const table = renderTable({ columns: [] }, [instance], { now, includeObject: 'Object', noHeaders: true });
-    expect(table.columnDefinitions).toEqual([]);
+    expect(table.columnDefinitions).toBeNull();
     expect(table.rows[0]?.object).toBe(instance);
   });
 

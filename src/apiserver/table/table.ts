@@ -16,7 +16,7 @@ export type Cell = string | number | boolean | null;
 
 export interface TableRow {
   cells: Cell[];
-  object?: PartialObjectMetadata | KubeObject;
+  object: PartialObjectMetadata | KubeObject | null;
 }
 
 /** Versions of meta.k8s.io that transformed output is offered in; clients before Kubernetes 1.15 ask for the older. */
@@ -27,7 +27,8 @@ export interface Table {
   kind: 'Table';
   apiVersion: `meta.k8s.io/${MetaVersion}`;
   metadata: Partial<ListMeta>;
-  columnDefinitions: TableColumn[];
+  /** Null in all events of a watch but the first. */
+  columnDefinitions: TableColumn[] | null;
   rows: TableRow[];
 }
 
@@ -40,7 +41,7 @@ export interface PartialObjectMetadata {
 export interface TableOptions {
   /** What each row carries beside its cells; `Metadata` where absent, as on the wire. */
   includeObject?: 'None' | 'Metadata' | 'Object';
-  /** Leaves columnDefinitions empty: every event of a watch after the first. */
+  /** Leaves columnDefinitions out: every event of a watch after the first. */
   noHeaders?: boolean;
   /** Milliseconds since the Unix epoch, for ages. */
   now: number;
@@ -73,10 +74,10 @@ export function renderTable(
     kind: 'Table',
     apiVersion: `meta.k8s.io/${options.version ?? 'v1'}`,
     metadata: options.metadata ?? {},
-    columnDefinitions: options.noHeaders === true ? [] : columns.map((column) => column.definition),
+    columnDefinitions: options.noHeaders === true ? null : columns.map((column) => column.definition),
     rows: objects.map((object) => {
       const cells = columns.map((column) => column.cell(object, options.now));
-      if (include === 'None') return { cells };
+      if (include === 'None') return { cells, object: null };
       return { cells, object: include === 'Object' ? object : partialObjectMetadata(object, options.version) };
     }),
   };
@@ -94,7 +95,7 @@ function columnsOf(declared: ServedResource['columns']): Column[] {
   const columns: Column[] = [
     {
       definition: { name: 'Name', type: 'string', format: 'name', description: nameDescription, priority: 0 },
-      cell: (object) => object.metadata.name,
+      cell: (object) => object.metadata.name ?? '',
     },
     ...own.map(columnOf),
   ];

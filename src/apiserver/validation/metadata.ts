@@ -32,7 +32,9 @@ const ownerFields = new Set(['apiVersion', 'kind', 'name', 'uid', 'controller', 
 export function normalizeMetadata(object: { metadata?: unknown }): string[] {
   if (object.metadata === undefined || object.metadata === null) object.metadata = {};
   const metadata = object.metadata;
-  if (typeof metadata !== 'object' || Array.isArray(metadata)) throw new Error('metadata must be an object');
+  if (typeof metadata !== 'object' || Array.isArray(metadata)) {
+    throw new Error(`json: cannot unmarshal ${formOf(metadata)} into Go value of type v1.ObjectMeta`);
+  }
   const unknown: string[] = [];
   const fields = metadata as Record<string, unknown>;
   for (const key in fields) {
@@ -60,37 +62,41 @@ function checkShape(
   const path = `metadata.${key}`;
   switch (shape) {
     case 'string':
-      if (typeof value !== 'string') throw new Error(`${path} must be a string`);
+      if (typeof value !== 'string') throw mistyped(value, key, 'string');
       return;
     case 'number':
-      if (!Number.isSafeInteger(value)) throw new Error(`${path} must be an integer`);
+      if (!Number.isSafeInteger(value)) throw mistyped(value, key, 'int64');
       return;
     case 'time': {
       const time = typeof value === 'string' ? parseTime(value) : undefined;
-      if (time === undefined) throw new Error(`${path} must be a time of RFC 3339`);
+      if (time === undefined) {
+        const text = JSON.stringify(value);
+        throw new Error(`parsing time ${text} as "2006-01-02T15:04:05Z07:00": cannot parse ${text} as "2006"`);
+      }
       fields[key] = formatTime(time);
       return;
     }
     case 'strings':
-      if (!Array.isArray(value) || value.some((item) => typeof item !== 'string')) {
-        throw new Error(`${path} must be a list of strings`);
-      }
+      if (!Array.isArray(value)) throw mistyped(value, key, '[]string');
+      for (const item of value) if (typeof item !== 'string') throw mistyped(item, key, 'string');
       if (value.length === 0) delete fields[key];
       return;
     case 'map': {
-      if (typeof value !== 'object' || Array.isArray(value)) throw new Error(`${path} must be a map of strings`);
+      if (typeof value !== 'object' || Array.isArray(value)) {
+        throw mistyped(value, key, 'map[string]string');
+      }
       let count = 0;
       const map = value as Record<string, unknown>;
       for (const entry in map) {
         count++;
         if (map[entry] === null) map[entry] = '';
-        else if (typeof map[entry] !== 'string') throw new Error(`${path}.${entry} must be a string`);
+        else if (typeof map[entry] !== 'string') throw mistyped(map[entry], key, 'string');
       }
       if (count === 0) delete fields[key];
       return;
     }
     case 'owners':
-      if (!Array.isArray(value)) throw new Error(`${path} must be a list`);
+      if (!Array.isArray(value)) throw mistyped(value, key, '[]v1.OwnerReference');
       value.forEach((owner: unknown, index) => {
         checkOwner(owner, `${path}[${index}]`, unknown);
       });
@@ -98,10 +104,20 @@ function checkShape(
       return;
     case 'managedFields':
       if (!Array.isArray(value) || value.some((entry) => typeof entry !== 'object' || entry === null)) {
-        throw new Error(`${path} must be a list of objects`);
+        throw mistyped(value, key, '[]v1.ManagedFieldsEntry');
       }
       return;
   }
+}
+
+/** How encoding/json calls the form of a value. */
+function formOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : value === null ? 'null' : typeof value;
+}
+
+function mistyped(value: unknown, key: string, type: string): Error {
+  return new Error(`json: cannot unmarshal ${formOf(value)} into Go struct field ObjectMeta.${key} of type ${type}`);
 }
 
 function checkOwner(owner: unknown, path: string, unknown: string[]): void {

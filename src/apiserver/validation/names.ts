@@ -25,13 +25,13 @@ const labelValueText =
 export type NameRule = (name: string) => string | undefined;
 
 export const dnsLabel: NameRule = (name) => {
-  if (name.length > 63) return 'must be no more than 63 bytes';
+  if (name.length > 63) return 'must be no more than 63 characters';
   if (labelPattern.test(name)) return undefined;
   return subdomainPattern.test(name) ? 'must not contain dots' : labelText;
 };
 
 export const dnsSubdomain: NameRule = (name) => {
-  if (name.length > 253) return 'must be no more than 253 bytes';
+  if (name.length > 253) return 'must be no more than 253 characters';
   return subdomainPattern.test(name) ? undefined : subdomainText;
 };
 

@@ -63,7 +63,8 @@ function diffLists(path: string, left: Json[], right: Json[], add: Add): void {
     diff(`${path}[${name}]`, left[before.indexOf(name)], right[after.indexOf(name)], add);
   }
   const common = (names: string[], others: string[]): string => names.filter((name) => others.includes(name)).join(' ');
-  diff(`${path}<order>`, common(before, after), common(after, before), add);
+  // The entries of managers are in the order of their times.
+  if (!path.endsWith('managedFields')) diff(`${path}<order>`, common(before, after), common(after, before), add);
 }
 
 function unique(items: Json[], key: (item: Json) => Json): boolean {

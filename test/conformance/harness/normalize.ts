@@ -1,31 +1,22 @@
 import type { Entry, Json } from './session.ts';
 
 /**
- * Writes a transcript so that what must differ between two servers reads the same and how it hangs together stays:
- * the n-th uid, the n-th version by age, a time.
+ * Writes a transcript so that what must differ between two servers reads the same and how it hangs together stays: an
+ * object's uid by its name, its versions by their order, a list's version by whether it covers its items, a time as one.
  */
 
-const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const uidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g;
 const age = /^(\d+[dhms]){1,2}$/;
 
 /** Transcripts are changed in copies. */
 export function normalize(entries: readonly Entry[]): Entry[] {
   const bodies = entries.map(({ answer }) => structuredClone(answer.body));
-  const versions = new Set<number>();
-  const names = new Map<string, string>();
-  for (const body of bodies) {
-    walk(body, (value) => {
-      gatherVersion(value, versions);
-      gatherName(value, names);
-    });
-  }
-  const words = new Words(
-    [...versions].sort((a, b) => a - b),
-    names,
-  );
+  const known = new Known();
+  for (const body of bodies) walk(body, (object) => known.gather(object));
+  const words = new Words(known);
   return entries.map((entry, index) => ({
-    title: entry.title,
+    title: titleOf(entry.title),
     view: undefined,
     answer: {
       status: entry.answer.status,
@@ -33,6 +24,13 @@ export function normalize(entries: readonly Entry[]): Entry[] {
       body: words.rewrite(seen(entry, bodies[index])),
     },
   }));
+}
+
+/** Without the versions and continue tokens that each server gave itself. */
+function titleOf(title: string): string {
+  return title
+    .replace(/resourceVersion=\d{2,}/, 'resourceVersion=<version>')
+    .replace(/continue=[\w-]{12,}(%3D)*/, 'continue=<token>');
 }
 
 /** What a view cannot be made of is compared whole. */
@@ -50,27 +48,42 @@ function walk(value: Json, visit: (object: Record<string, Json>) => void): void 
   for (const child of Object.values(value)) walk(child, visit);
 }
 
-/** Versions of objects: they have a uid. A list's own version may be that of something else altogether. */
-function gatherVersion({ metadata }: Record<string, Json>, versions: Set<number>): void {
-  if (typeof metadata?.uid === 'string' && /^\d+$/.test(metadata.resourceVersion ?? '')) {
-    versions.add(Number(metadata.resourceVersion));
+/** The objects of a transcript. */
+class Known {
+  /** Versions of one object, by uid. */
+  readonly versions = new Map<string, Set<number>>();
+  /** Names by uid; the second object of a name is told apart. */
+  readonly uids = new Map<string, string>();
+  readonly generated = new Map<string, string>();
+
+  gather({ metadata, kind }: Record<string, Json>): void {
+    const { uid, resourceVersion, generateName, name, namespace } = metadata ?? {};
+    if (typeof generateName === 'string' && typeof name === 'string' && name !== generateName) {
+      if (!this.generated.has(name))
+        this.generated.set(name, `<generated ${this.generated.size + 1} of ${name.length}>`);
+    }
+    if (typeof uid !== 'string') return;
+    const what = `${kind === 'Namespace' ? '' : (namespace ?? '')}/${this.generated.get(name) ?? name}`;
+    if (!this.uids.has(uid)) {
+      const before = [...this.uids.values()].filter((label) => label.startsWith(`<uid of ${what}`)).length;
+      this.uids.set(uid, `<uid of ${what}${before === 0 ? '' : ` ${before + 1}`}>`);
+    }
+    if (!/^\d+$/.test(resourceVersion ?? '')) return;
+    const versions = this.versions.get(uid) ?? new Set();
+    this.versions.set(uid, versions.add(Number(resourceVersion)));
+  }
+
+  /** How many versions of the object are known that are not newer. */
+  rank(uid: string, version: number): number {
+    return [...(this.versions.get(uid) ?? [])].filter((one) => one <= version).length;
   }
 }
 
-function gatherName({ metadata }: Record<string, Json>, names: Map<string, string>): void {
-  const { generateName, name } = metadata ?? {};
-  if (typeof generateName !== 'string' || typeof name !== 'string' || name === generateName) return;
-  if (!names.has(name)) names.set(name, `<generated ${names.size + 1} of ${name.length}>`);
-}
-
 class Words {
-  readonly #versions: readonly number[];
-  readonly #names: ReadonlyMap<string, string>;
-  readonly #uids = new Map<string, string>();
+  readonly #known: Known;
 
-  constructor(versions: readonly number[], names: ReadonlyMap<string, string>) {
-    this.#versions = versions;
-    this.#names = names;
+  constructor(known: Known) {
+    this.#known = known;
   }
 
   rewrite(value: Json, key = ''): Json {
@@ -79,39 +92,44 @@ class Words {
     if (Array.isArray(value)) return value.map((item) => this.rewrite(item));
     const result: Record<string, Json> = {};
     for (const [name, child] of Object.entries(value)) result[this.#text(name, '')] = this.rewrite(child, name);
-    if (typeof result.resourceVersion === 'string' && value.uid === undefined) {
-      result.resourceVersion = this.#notBefore(value.resourceVersion);
+    if (result.reason === 'Invalid' && result.details?.causes?.length > 1) sortCauses(result);
+    if (/^[1-9]\d*$/.test(value.resourceVersion ?? '')) result.resourceVersion = this.#versionOf(value);
+    else if (/^[1-9]\d*$/.test(value.metadata?.resourceVersion ?? '') && value.metadata.uid === undefined) {
+      result.metadata.resourceVersion = covers(value) ? '<version>' : '<version older than its items>';
     }
     return result;
   }
 
+  #versionOf({ uid, resourceVersion }: Record<string, Json>): string {
+    if (typeof uid !== 'string') return '<version>';
+    return `<version ${this.#known.rank(uid, Number(resourceVersion))}>`;
+  }
+
   #text(value: string, key: string): string {
     if (key === 'continue' && value !== '') return '<continue>';
-    if (key === 'resourceVersion' && /^\d+$/.test(value)) return this.#version(value);
     let text = value;
-    for (const [name, instead] of this.#names) text = text.replaceAll(name, instead);
-    text = text.replace(uid, (found) => {
-      const known = this.#uids.get(found) ?? `<uid ${this.#uids.size + 1}>`;
-      this.#uids.set(found, known);
-      return known;
-    });
+    for (const [name, instead] of this.#known.generated) text = text.replaceAll(name, instead);
+    text = text.replace(uidPattern, (found) => this.#known.uids.get(found) ?? '<uid>');
     text = text.replace(time, (_, fraction?: string) => (fraction === undefined ? '<time>' : '<microtime>'));
     if (age.test(text)) return '<age>';
-    return text.replace(/(?<![\w.])\d+(?![\w.])/g, (digits) => {
-      const rank = digits.length < 2 ? -1 : this.#versions.indexOf(Number(digits));
-      return rank < 0 || this.#versions.length === 0 ? digits : `<version ${rank + 1}>`;
-    });
+    text = text.replace(/(resource version: )\d{2,}/, '$1<version>').replace(/(current: )\d+/, '$1<version>');
+    return text.replace(/("resourceVersion":")\d+/g, '$1<version>');
   }
+}
 
-  #version(value: string): string {
-    const rank = this.#versions.indexOf(Number(value));
-    return rank < 0 ? this.#notBefore(value) : `<version ${rank + 1}>`;
+/** Causes in an order of their own: Go's comes from walking maps. The message lists them as it did. */
+function sortCauses(status: Record<string, Json>): void {
+  const texts = [...new Set<string>(status.details.causes.map((one: Json) => `${one.field}: ${one.message}`))];
+  if (status.message.endsWith(`[${texts.join(', ')}]`)) {
+    const start = status.message.slice(0, status.message.length - texts.join(', ').length - 1);
+    status.message = `${start}${[...texts].sort().join(', ')}]`;
   }
+  const key = (one: Json): string => `${one.field}: ${one.message}`;
+  status.details.causes.sort((a: Json, b: Json) => (key(a) < key(b) ? -1 : 1));
+}
 
-  /** The newest object version that is not newer. */
-  #notBefore(value: string): string {
-    if (!/^\d+$/.test(value) || value === '0') return value;
-    const older = this.#versions.filter((version) => version <= Number(value)).length;
-    return `<not before version ${older}>`;
-  }
+/** Whether a list's version is no older than those of what it lists. */
+function covers({ metadata, items, rows }: Record<string, Json>): boolean {
+  const listed: Json[] = items ?? rows?.map((row: Json) => row.object) ?? [];
+  return listed.every((item) => Number(item?.metadata?.resourceVersion ?? 0) <= Number(metadata.resourceVersion));
 }

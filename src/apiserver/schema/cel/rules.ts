@@ -58,7 +58,8 @@ export function compileRules(
   };
 }
 
-function hasRules(schema: JsonSchema): boolean {
+/** Whether there is any rule below `schema`. */
+export function hasRules(schema: JsonSchema): boolean {
   if (Array.isArray(schema['x-kubernetes-validations']) && schema['x-kubernetes-validations'].length > 0) return true;
   return children(schema).some(([, child]) => hasRules(child));
 }
