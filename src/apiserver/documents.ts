@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { aggregatedDiscovery, apiGroupDocument, apiGroupList, apiResourceList, apiVersions } from './discovery.ts';
 import { notOffered, PageNotFound } from './errors.ts';
-import { type ApiRequest, type ApiResponse, json, text } from './http/message.ts';
+import { type ApiRequest, type ApiResponse, inFormat, json, text } from './http/message.ts';
 import { mediaRanges } from './http/negotiate.ts';
 import { openApiDocument } from './open-api-documents.ts';
 import type { Plane } from './plane.ts';
@@ -51,7 +51,8 @@ export class Documents {
     if (path === '/version') return json(200, version);
     if (path.startsWith('/openapi/')) return openApiDocument(request, plane, path);
     if (path === '/api' || path === '/apis') return this.#groups(request, plane, path === '/api');
-    return this.#plain(plane, path);
+    const { accept } = request.headers;
+    return inFormat(this.#plain(plane, path), Array.isArray(accept) ? accept[0] : accept);
   }
 
   #groups(request: ApiRequest, plane: Plane, core: boolean): ApiResponse {
@@ -69,7 +70,8 @@ export class Documents {
       return { status: 200, headers: { 'content-type': type, vary: 'Accept' }, body: body! };
     }
     const body = this.#cached(plane, core ? '/api' : '/apis', () => (core ? apiVersions() : apiGroupList(plane)));
-    return { status: 200, headers: { 'content-type': 'application/json', vary: 'Accept' }, body: body! };
+    const plain = { status: 200, headers: { 'content-type': 'application/json', vary: 'Accept' }, body: body! };
+    return inFormat(plain, Array.isArray(accept) ? accept[0] : accept);
   }
 
   #plain(plane: Plane, path: string): ApiResponse {

@@ -1,12 +1,11 @@
 import type { Logger } from 'pino';
-import { stringify } from 'yaml';
 import { ApiError, type KubeObject } from '../meta/index.ts';
 import type { AccessAttributes, Authorizer } from './access/interfaces.ts';
 import { denied } from './denied.ts';
 import type { Documents } from './documents.ts';
 import { badRequest, methodNotAllowed, noSuchPath, notFound, notOffered, PageNotFound } from './errors.ts';
 import { bodyText, decodeOrRefuse, notDecodable } from './http/body.ts';
-import { type ApiRequest, type ApiResponse, failure, json, text as textResponse } from './http/message.ts';
+import { type ApiRequest, type ApiResponse, failure, inFormat, json, text as textResponse } from './http/message.ts';
 import { bodyFormat, booleanParameter, negotiateOutput } from './http/negotiate.ts';
 import { parseResourcePath, type ResourcePath, splitPlanePath } from './http/path.ts';
 import type { ServerMetrics } from './metrics.ts';
@@ -159,13 +158,6 @@ export class Handler {
     const { identity } = request;
     return json(201, await review.review({ plane: plane.id, identity, namespace: path.namespace, now }, object));
   }
-}
-
-/** A Status in YAML for who wants just that. */
-function inFormat(response: ApiResponse, accept: string | undefined): ApiResponse {
-  if (accept === undefined || !accept.startsWith('application/yaml')) return response;
-  const headers = { ...response.headers, 'content-type': 'application/yaml' };
-  return { ...response, headers, body: stringify(JSON.parse(response.body as string)) };
 }
 
 function single(header: string | string[] | undefined): string | undefined {

@@ -73,7 +73,12 @@ async function transcript(one: Scenario, target: Target): Promise<Entry[]> {
 
 function judgePair(one: Scenario, kubernetes: Entry, berth: Entry): void {
   counts.pairs++;
-  const where = { scenario: one.title, request: kubernetes.title };
+  const where = {
+    scenario: one.title,
+    request: kubernetes.title,
+    kubernetes: kubernetes.answer,
+    berth: berth.answer,
+  };
   const found = compare(kubernetes, berth).map((difference) => ({ difference, rule: explain(difference, where) }));
   for (const id of new Set(found.map(({ rule }) => rule?.id))) {
     if (id !== undefined) used.set(id, (used.get(id) ?? 0) + 1);

@@ -70,7 +70,7 @@ test('can-i answers for oneself, with the reason of a yes', async () => {
   const ask = reviews.get('SelfSubjectAccessReview')!;
   expect(await ask({ resourceAttributes: list })).toEqual({
     allowed: true,
-    reason: 'RBAC: allowed by ClusterRoleBinding "ada-reads" of ClusterRole "reader" to user "ada"',
+    reason: 'RBAC: allowed by ClusterRoleBinding "ada-reads" of ClusterRole "reader" to User "ada"',
   });
   expect(await ask({ resourceAttributes: { ...list, verb: 'delete' } })).toEqual({ allowed: false });
   expect(await ask({ nonResourceAttributes: { verb: 'get', path: '/apis' } })).toMatchObject({ allowed: true });

@@ -193,6 +193,8 @@ export const customResourceDefinitions = builtin({
     prepareDelete(object, context) {
       const definition = object as CustomResourceDefinition;
       delete definition.metadata.deletionGracePeriodSeconds;
+      // Its deletion is no new generation.
+      if (definition.metadata.generation !== undefined) definition.metadata.generation--;
       const finalizers = new Set(definition.metadata.finalizers);
       definition.metadata.finalizers = [...finalizers.add(cleanupFinalizer)];
       const status = (definition.status ?? {}) as DefinitionStatus;

@@ -1,3 +1,4 @@
+import { stringify } from 'yaml';
 import type { Identity, WireEvent } from '../../kube/index.ts';
 import type { ApiError, Status } from '../../meta/index.ts';
 
@@ -45,6 +46,13 @@ export function json(status: number, value: unknown): ApiResponse {
 
 export function text(status: number, value: string): ApiResponse {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: value };
+}
+
+/** A JSON body in YAML for who wants just that. */
+export function inFormat(response: ApiResponse, accept: string | undefined): ApiResponse {
+  if (accept === undefined || !accept.startsWith('application/yaml')) return response;
+  const headers = { ...response.headers, 'content-type': 'application/yaml' };
+  return { ...response, headers, body: stringify(JSON.parse(response.body as string)) };
 }
 
 export function failure(error: ApiError): ApiResponse {

@@ -181,9 +181,7 @@ function specChanged(served: Served, next: KubeObject, old: KubeObject): boolean
 export function validateUpdate(call: Call, next: KubeObject, old: KubeObject): void {
   const { resource, strategy } = call.served;
   const errors = validateMetadata(next.metadata, metadataRules(call.served));
-  // Once for every kind and once for its own: kube-apiserver's answers have both.
-  const changes = validateMetadataUpdate(next.metadata, old.metadata);
-  errors.push(...changes, ...changes);
+  errors.push(...validateMetadataUpdate(next.metadata, old.metadata));
   errors.push(...validateSchema(call, errors, next, old));
   errors.push(...validateScale(call, next));
   if (errors.length === 0) errors.push(...(strategy.validate?.(next, old) ?? []));

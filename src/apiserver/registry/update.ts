@@ -150,7 +150,6 @@ async function write(
   });
   if (going) {
     removed(call, call.name);
-    next.metadata.resourceVersion = String(revision);
     return respondObject(call, 200, next);
   }
   committed(call, next, revision);

@@ -112,7 +112,9 @@ class Words {
     text = text.replace(uidPattern, (found) => this.#known.uids.get(found) ?? '<uid>');
     text = text.replace(time, (_, fraction?: string) => (fraction === undefined ? '<time>' : '<microtime>'));
     if (age.test(text)) return '<age>';
-    text = text.replace(/(resource version: )\d{2,}/, '$1<version>').replace(/(current: )\d+/, '$1<version>');
+    text = text
+      .replace(/(resource version: )\d{2,}/, '$1<version>')
+      .replace(/(current: |in record \()\d+/, '$1<version>');
     return text.replace(/("resourceVersion":")\d+/g, '$1<version>');
   }
 }

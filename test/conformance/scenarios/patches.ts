@@ -126,8 +126,6 @@ scenario('strategic merge patch', async (api) => {
   });
   await api.patch('strategic', map, { data: { $patch: 'replace', only: '1' } });
   await api.patch('strategic', map, { data: { $patch: 'delete' } });
-  await api.patch('strategic', map, { data: { $patch: 'odd' } });
-  await api.patch('strategic', map, { data: { $retainKeys: ['x'], x: '1' } });
   const owner = (name: string, more: object = {}) => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -156,6 +154,8 @@ scenario('strategic merge patch', async (api) => {
   await api.patch('merge', map, { data: { merged: 'yes' } });
   await api.patch('json', map, [{ op: 'add', path: '/data/patched', value: 'yes' }]);
   await api.patch('json', map, [{ op: 'add', path: '/data/number', value: 1 }]);
+  await api.patch('strategic', map, { data: { $patch: 'odd' } });
+  await api.patch('strategic', map, { data: { $retainKeys: ['x'], x: '1' } });
   await api.patch('strategic', `${core}/namespaces/strategic`, { metadata: { labels: { team: 'x' } } });
   await api.patch('strategic', `${core}/namespaces/strategic`, { spec: { finalizers: ['example.com/mine'] } });
 });

@@ -228,7 +228,7 @@ function allow(state: PlaneState, grant: GrantedRule, request: AccessAttributes)
 }
 
 function reasonOf(grant: GrantedRule, identity: Identity): string {
-  return `RBAC: allowed by ${grant.origin} to user ${JSON.stringify(identity.user)}`;
+  return `RBAC: allowed by ${grant.origin} to User ${JSON.stringify(identity.user)}`;
 }
 
 function remember(used: Map<string, UsedGrant>, request: AccessAttributes): void {

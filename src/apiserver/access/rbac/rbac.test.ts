@@ -98,7 +98,7 @@ test('nobody may do anything until a binding says so; from its commit on it does
   await put(binding);
   expect(authorizer.authorize(attributes('list'))).toEqual({
     allowed: true,
-    reason: 'RBAC: allowed by ClusterRoleBinding "ada-reads" of ClusterRole "reader" to user "ada"',
+    reason: 'RBAC: allowed by ClusterRoleBinding "ada-reads" of ClusterRole "reader" to User "ada"',
   });
   expect(may('list', { namespace: 'a' })).toBe(true);
   expect(may('delete')).toBe(false);
