@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import pc from 'picocolors';
+
 import {
   createLogger,
   defaultCells,
@@ -16,6 +16,7 @@ import {
   startPlatform,
 } from '../platform/index.ts';
 import { interruption } from './interruption.ts';
+import { paint } from './paint.ts';
 
 export interface UpOptions {
   cells: string;
@@ -62,9 +63,9 @@ export async function up(options: UpOptions): Promise<number> {
   // The store holds Secrets: no file this process makes is anybody else's to read, wherever it is copied to.
   process.umask(0o077);
   const say = (what: string, detail: string): void => {
-    process.stdout.write(`  ${pc.green('✓')} ${what.padEnd(12)} ${detail}\n`);
+    process.stdout.write(`  ${paint('green', '✓')} ${what.padEnd(12)} ${detail}\n`);
   };
-  process.stdout.write(`${pc.bold('Berth')} is starting\n\n`);
+  process.stdout.write(`${paint('bold', 'Berth')} is starting\n\n`);
   const failure = Promise.withResolvers<Error>();
   const platform = await startPlatform({
     folder: options.inMemory ? undefined : resolve(options.dataDir),
@@ -95,15 +96,15 @@ function welcome(platform: Platform, folder: string | undefined): string {
   const shown = file.startsWith('..') ? platform.kubeconfig : file;
   return [
     '',
-    `  API          ${pc.cyan(platform.url)}`,
-    `  kubeconfig   ${pc.cyan(shown)}`,
+    `  API          ${paint('cyan', platform.url)}`,
+    `  kubeconfig   ${paint('cyan', shown)}`,
     `  contexts     ${platform.contexts.join(', ')}`,
     '',
     'Next, in another terminal:',
     '',
-    `  ${pc.bold(`export KUBECONFIG=${platform.kubeconfig}`)}`,
-    `  ${pc.bold('kubectl --context project-alpha apply -f examples/workload.yaml')}`,
-    `  ${pc.bold('kubectl --context project-alpha get instances')}`,
+    `  ${paint('bold', `export KUBECONFIG=${platform.kubeconfig}`)}`,
+    `  ${paint('bold', 'kubectl --context project-alpha apply -f examples/workload.yaml')}`,
+    `  ${paint('bold', 'kubectl --context project-alpha get instances')}`,
     '',
     folder === undefined ? 'Ctrl-C stops it; nothing is kept.' : `Ctrl-C stops it; everything is kept in ${folder}.`,
     '',

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import {
@@ -67,6 +68,8 @@ test('starting says what is done, where the API listens, the kubeconfig, and wha
     expect(found, `"${text}" in its place in:\n${printed}`).toBeGreaterThanOrEqual(from);
     from = found + text.length;
   }
+  // A script reads this: nothing but text, where there is no terminal.
+  expect(printed).toBe(stripVTControlCharacters(printed));
 });
 
 test('the kubeconfig is for its owner only, and has a context for every plane', async () => {

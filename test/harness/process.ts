@@ -36,13 +36,19 @@ export interface Ended {
   stderr: string;
 }
 
+/** The environment of a CI job, where what a command prints is for a script; the test runner asks for colours in it. */
+function plain(): NodeJS.ProcessEnv {
+  const { FORCE_COLOR: _, ...env } = process.env;
+  return { ...env, CI: 'true' };
+}
+
 /** Runs a command to its end, `input` being what it reads from standard input. */
 export async function run(
   command: string,
   args: readonly string[],
   { input = '', env = {} }: { input?: string; env?: Record<string, string> } = {},
 ): Promise<Ended> {
-  const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env } });
+  const child = spawn(command, args, { cwd: root, env: { ...plain(), ...env } });
   const ended = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => {
     ended.stdout += chunk.toString();
@@ -67,7 +73,7 @@ export async function startProcess({ folder, args = [], env = {} }: StartOptions
   const child = spawn(
     process.execPath,
     ['src/cli/berth.mjs', 'up', '--data-dir', folder, '--port', '0', '--log-level', 'error', ...args],
-    { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { cwd: root, env: { ...plain(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let printed = '';
   let errors = '';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pc from 'picocolors';
+
 import { systemClock } from '../../kube/index.ts';
 import {
   createLogger,
@@ -12,6 +12,7 @@ import {
   parseProjects,
   startPlatform,
 } from '../../platform/index.ts';
+import { paint } from '../paint.ts';
 import { CheckFailed, Session } from './session.ts';
 import { steps } from './steps.ts';
 import { addressesOf, instancesOf } from './view.ts';
@@ -41,7 +42,7 @@ export async function demo(): Promise<number> {
   const session = new Session(platform.kubeconfig, systemClock);
   let code = 0;
   try {
-    say(`${pc.bold('A platform of its own')} at ${platform.url}, in ${folder}\n`);
+    say(`${paint('bold', 'A platform of its own')} at ${platform.url}, in ${folder}\n`);
     const context = {
       session,
       examples,
@@ -51,13 +52,13 @@ export async function demo(): Promise<number> {
     };
     for (const step of steps) {
       const said = await Promise.race([step.run(context), failure.promise]);
-      say(`${pc.green('✓')} ${step.title}\n  ${pc.dim(said)}`);
+      say(`${paint('green', '✓')} ${step.title}\n  ${paint('dim', said)}`);
       if (step === steps[0]) say(`\n${await table(context.project)}\n`);
     }
-    say(`\n${pc.green(`All ${steps.length} statements hold.`)}`);
+    say(`\n${paint('green', `All ${steps.length} statements hold.`)}`);
   } catch (error) {
     if (!(error instanceof CheckFailed)) throw error;
-    say(`${pc.red('✗')} ${error.message}`);
+    say(`${paint('red', '✗')} ${error.message}`);
     code = 1;
   } finally {
     await session.close();
