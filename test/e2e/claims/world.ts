@@ -3,7 +3,6 @@ import {
   crdManifest,
   IPAllocation,
   IPClaim,
-  IPClass,
   IPPool,
   kindsOf,
   NetworkContext,
@@ -44,6 +43,7 @@ import {
   type Stored,
 } from '../../../src/meta/index.ts';
 import { type NetworkDeps, networkCellControllers } from '../../../src/network/index.ts';
+import { rootPool, seedDatum } from '../../harness/datum.ts';
 
 /** A cell with network services, and the IPAM of two projects: all real, on memory storage, without sockets. */
 
@@ -66,40 +66,6 @@ const namespaces: Record<string, Record<string, string>> = {
   'ipam-e2e-legacy': { [clusterName]: 'cluster-_project-alpha', [upstreamNamespace]: 'default' },
   'ipam-e2e-unlabeled': {},
 };
-
-/** Reference B.4: classes, and the ranges of each project. */
-const ranges: Record<(typeof projects)[number], { v6: string; v4: string; public: string }> = {
-  'project-alpha': { v6: 'fd20:1000::/36', v4: '10.128.0.0/16', public: '198.51.100.0/24' },
-  'project-beta': { v6: 'fd20:2000::/36', v4: '10.129.0.0/16', public: '203.0.113.0/24' },
-};
-
-const isDefault = { 'ipam.miloapis.com/is-default-class': 'true' };
-
-function classes(): IPClass[] {
-  const of = (name: string, spec: NonNullable<IPClass['spec']>, annotations: Record<string, string> = {}): IPClass => ({
-    apiVersion: apiVersionOf(IPClass),
-    kind: IPClass.kind,
-    metadata: { name, annotations },
-    spec,
-  });
-  return [
-    of('datum-network-v6', { ipFamily: 'IPv6', poolPer: ['network'], defaultPrefixLength: 48 }),
-    of('datum-subnet-v6', {
-      ipFamily: 'IPv6',
-      parentClassName: 'datum-network-v6',
-      poolPer: ['network', 'location'],
-      defaultPrefixLength: 64,
-      reservations: { leading: 1, unitPrefixLength: 96 },
-    }),
-    of(
-      'datum-endpoint-v6',
-      { ipFamily: 'IPv6', parentClassName: 'datum-subnet-v6', defaultPrefixLength: 96 },
-      isDefault,
-    ),
-    of('datum-endpoint-v4', { ipFamily: 'IPv4', defaultPrefixLength: 32 }, isDefault),
-    of('datum-public-v4', { ipFamily: 'IPv4', defaultPrefixLength: 32 }),
-  ];
-}
 
 /** What passes between controllers and servers, and where it is cut. */
 export interface Wire {
@@ -190,23 +156,12 @@ export class World {
     }
     await this.serve(location);
     for (const id of projects) {
-      const client = this.project(id);
-      for (const each of classes()) await client.create(IPClass, each);
-      const { v6, v4, public: external } = ranges[id];
-      await this.pool(id, 'v6', v6, 'datum-network-v6');
-      await this.pool(id, 'v4', v4, 'datum-endpoint-v4');
-      await this.pool(id, 'public', external, 'datum-public-v4');
+      await seedDatum(this.project(id), id);
     }
   }
 
   async pool(project: string, name: string, cidr: string, className: string): Promise<void> {
-    const ipFamily = cidr.includes(':') ? ('IPv6' as const) : ('IPv4' as const);
-    await this.project(project).create(IPPool, {
-      apiVersion: apiVersionOf(IPPool),
-      kind: IPPool.kind,
-      metadata: { name },
-      spec: { cidr, ipFamily, classNames: [className] },
-    });
+    await this.project(project).create(IPPool, rootPool(name, cidr, className));
   }
 
   #client(basePath: string): Client {
