@@ -59,12 +59,7 @@ function objectSchema(definition: Definition): JsonSchema {
   const properties: JsonSchema = {
     apiVersion: { type: 'string', description: 'Group and version of the API this object is written in.' },
     kind: { type: 'string', description: 'Kind of the object.' },
-    // The name is only spelled out where a rule is about it, so that its refusal can point there; its length bounds the
-    // cost Kubernetes estimates for the rule.
-    metadata:
-      definition.rules === undefined
-        ? { type: 'object' }
-        : { type: 'object', properties: { name: { type: 'string', maxLength: 253 } } },
+    metadata: definition.rules === undefined ? { type: 'object' } : namedMetadata(),
   };
   if (definition.spec !== undefined) properties.spec = plain(definition.spec);
   if (definition.status !== undefined) {
@@ -79,6 +74,15 @@ function objectSchema(definition: Definition): JsonSchema {
     properties,
     ...(definition.rules === undefined ? {} : { 'x-kubernetes-validations': definition.rules }),
   };
+}
+
+/**
+ * Spelled out where a rule is about the name, so that its refusal can point there, and so that its length bounds the cost
+ * Kubernetes estimates for the rule: a server that does not find both properties puts unbounded ones in their place.
+ */
+function namedMetadata(): JsonSchema {
+  const name = { type: 'string', maxLength: 253 };
+  return { type: 'object', properties: { name, generateName: name } };
 }
 
 /** The manifest that makes a Kubernetes API server serve `kind`. Throws for a kind that is not served by a CRD. */

@@ -38,7 +38,7 @@ const spec = object('What to run, and where.', {
         ],
       },
     ),
-    { minItems: 1 },
+    { minItems: 1, maxItems: 128 },
   ),
 });
 

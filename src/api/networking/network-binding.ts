@@ -3,11 +3,11 @@ import { age, conditionColumn, conditions, reasonColumn, seed } from '../conditi
 import { defineKind, type Specified } from '../define.ts';
 import type { Kind } from '../kind.ts';
 import { immutable, object, optional, text } from '../schema.ts';
-import { nameRef, networking, networkRef } from './shared.ts';
+import { nameRef, networking, networkRef, objectName } from './shared.ts';
 
 const spec = object('Which network is needed where.', {
   network: networkRef('The network.', { rules: [immutable('spec.network')] }),
-  location: nameRef('The location.', { rules: [immutable('spec.location')] }),
+  location: nameRef('The location.', { rules: [immutable('spec.location')] }, objectName),
   consumer: optional(
     object('Who needs it, for people to read.', {
       apiGroup: optional(text('API group of the consumer.')),

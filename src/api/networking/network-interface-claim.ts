@@ -13,6 +13,7 @@ import {
   ipFamily,
   nameRef,
   networking,
+  objectName,
   reclaimPolicy,
 } from './shared.ts';
 
@@ -25,7 +26,7 @@ export function claimSpec(frozen: boolean) {
   return object(
     'The interface asked for.',
     {
-      network: nameRef('The network to join.', frozen ? { rules: fixed('network') } : {}),
+      network: nameRef('The network to join.', frozen ? { rules: fixed('network') } : {}, objectName),
       interfaceName: interfaceName(frozen ? { rules: fixed('interfaceName') } : {}),
       attachmentMode: attachmentMode(frozen ? { rules: fixed('attachmentMode') } : {}),
       ipFamilies: list('Families to get an address of; the first is the primary one.', ipFamily(), {

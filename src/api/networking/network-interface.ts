@@ -12,11 +12,12 @@ import {
   mtu,
   nameRef,
   networking,
+  objectName,
   reclaimPolicy,
 } from './shared.ts';
 
 const spec = object('What the interface is, as a data plane needs it.', {
-  network: nameRef('The network the interface is part of.', { rules: [immutable('spec.network')] }),
+  network: nameRef('The network the interface is part of.', { rules: [immutable('spec.network')] }, objectName),
   claimRef: optional(
     object('The claim that holds the interface. Absent: nobody does.', {
       name: text('Name of the claim.', { minLength: 1, maxLength: 253 }),

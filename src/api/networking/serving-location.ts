@@ -11,6 +11,7 @@ const cityCode = 'topology.datum.net/city-code';
 const spec = object('What the cell serves.', {
   topology: map('Where the location is, by topology key.', text('A value.'), {
     minProperties: 1,
+    maxProperties: 64,
     rules: [
       {
         rule: `'${cityCode}' in self && self['${cityCode}'] != ''`,

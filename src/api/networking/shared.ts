@@ -38,6 +38,9 @@ export function mtu(description: string, options: Options = {}) {
   return int32(description, { minimum: 1300, maximum: 8856, ...options });
 }
 
+/** Longer ones no object can have. */
+export const objectName: Options = { maxLength: 253 };
+
 /** A reference by name. `description` begins with what it refers to: `The network the claim joins.` */
 export function nameRef(description: string, options: Options = {}, name: Options = {}) {
   const what = description.replace(/[.:;].*$/s, '');
@@ -48,8 +51,10 @@ export function networkRef(description: string, options: Options = {}) {
   return object(
     description,
     {
-      namespace: optional(text('Namespace of the network. Only the namespace of the referring object is allowed.')),
-      name: text('Name of the network.'),
+      namespace: optional(
+        text('Namespace of the network. Only the namespace of the referring object is allowed.', { maxLength: 63 }),
+      ),
+      name: text('Name of the network.', objectName),
     },
     options,
   );
@@ -138,7 +143,11 @@ export function egressReach(description = 'Families of the internet that are rea
     minItems: 1,
     maxItems: 2,
     rules: [
-      { rule: "self.all(family, family == 'IPv6')", message: 'only IPv6 is offered for internet egress' },
+      {
+        rule: "self.all(family, family == 'IPv6')",
+        message:
+          'only IPv6 is offered for internet egress: for IPv4 there is no pair of a resolver (DNS64) and a translator (NAT64) yet',
+      },
       uniqueItems('a family'),
     ],
   });
