@@ -14,9 +14,9 @@ import {
 } from '../src/api/index.ts';
 import { type Client, createClient, kubeconfigTransport, systemClock, type Transport } from '../src/kube/index.ts';
 import { apiVersionOf, isConditionTrue, Namespace } from '../src/meta/index.ts';
-import { type PlatformProcess, startProcess } from '../test/harness/process.ts';
+import { startProcess } from '../test/harness/process.ts';
 import { type Benchmark, type Figure, percentile } from './harness/report.ts';
-import { type Counted, counters } from './harness/requests.ts';
+import { settled } from './harness/requests.ts';
 
 const waitMilliseconds = 600_000;
 const location = 'us-central-1';
@@ -179,17 +179,6 @@ async function make(
   return [...asked].map(([name, at]) => served.at.get(name)! - at);
 }
 
-/** Requests until now, once what the claims set off in hub and project has come to rest. */
-async function settled(platform: PlatformProcess): Promise<Counted> {
-  let before = await counters(platform.kubeconfig);
-  for (;;) {
-    await systemClock.sleep(1_000);
-    const now = await counters(platform.kubeconfig);
-    if (now.writes === before.writes) return now;
-    before = now;
-  }
-}
-
 export const claims: Benchmark = {
   name: 'claims',
   description:
@@ -206,13 +195,13 @@ export const claims: Benchmark = {
       await served.watch(planes.cell, namespace);
       say(`${idleClaims} claims, one at a time`);
       const idle = await make(planes.cell, served, namespace, [0, idleClaims], 1, true);
-      const before = await settled(platform);
+      const before = await settled(platform.kubeconfig);
       const cpuBefore = platform.cpuSeconds();
       say(`${count} claims, ${clients} being made at once`);
       const since = systemClock.monotonic();
       const each = await make(planes.cell, served, namespace, [idleClaims, idleClaims + count], clients, false);
       const seconds = (Math.max(...served.at.values()) - since) / 1000;
-      const after = await settled(platform);
+      const after = await settled(platform.kubeconfig);
       const cpu = platform.cpuSeconds() - cpuBefore;
       const latency = (values: number[], share: number, load: string, of: number): Figure => ({
         name: 'claim-to-allocated',

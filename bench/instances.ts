@@ -2,68 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Instance, Network, Workload } from '../src/api/index.ts';
-import { type Client, createClient, kubeconfigTransport, systemClock } from '../src/kube/index.ts';
-import { apiVersionOf } from '../src/meta/index.ts';
+import { Network, Workload } from '../src/api/index.ts';
+import { createClient, kubeconfigTransport, systemClock } from '../src/kube/index.ts';
 import { startProcess } from '../test/harness/process.ts';
+import { load, network, watchAddresses } from './harness/load.ts';
 import { type Benchmark, type Figure, percentile } from './harness/report.ts';
 
 const waitMilliseconds = 300_000;
-
-function workload(count: number): Workload {
-  const half = Math.floor(count / 2);
-  const placement = (name: string, location: string, replicas: number) => ({
-    name,
-    locations: [{ name: location }],
-    scaleSettings: { minReplicas: replicas, instanceManagementPolicy: 'OrderedReady' },
-  });
-  return {
-    apiVersion: apiVersionOf(Workload),
-    kind: Workload.kind,
-    metadata: { name: 'load', namespace: 'default' },
-    spec: {
-      template: {
-        spec: {
-          runtime: {
-            resources: { instanceType: 'datumcloud/d1-standard-2' },
-            sandbox: { containers: [{ name: 'app', image: 'docker.io/library/nginx:1.29' }] },
-          },
-          networkInterfaces: [
-            { name: 'eth0', network: { name: 'default' }, ipFamilies: ['IPv6', 'IPv4'], reclaimPolicy: 'Delete' },
-          ],
-        },
-      },
-      placements: [
-        placement('america', 'us-central-1', count - half),
-        ...(half === 0 ? [] : [placement('europe', 'eu-west-1', half)]),
-      ],
-    },
-  };
-}
-
-interface Seen {
-  /** Milliseconds from applying to the first sight of the instance, and to its addresses, by name. */
-  appeared: Map<string, number>;
-  addressed: Map<string, number>;
-}
-
-/** Watches the project until `count` instances show both addresses. */
-async function watchAddresses(project: Client, count: number, since: number, seen: Seen): Promise<void> {
-  const { resourceVersion } = await project.list(Instance, { namespace: 'default' });
-  const deadline = new AbortController();
-  const timer = systemClock.after(waitMilliseconds, () => deadline.abort(new Error('not all instances got addresses')));
-  const options = { namespace: 'default', resourceVersion, signal: deadline.signal };
-  for await (const event of project.watch(Instance, options)) {
-    if (event.type === 'BOOKMARK' || event.type === 'DELETED') continue;
-    const { name } = event.object.metadata;
-    const at = systemClock.monotonic() - since;
-    if (!seen.appeared.has(name)) seen.appeared.set(name, at);
-    const addresses = event.object.status?.networkInterfaces?.[0]?.addresses ?? [];
-    if (addresses.length === 2 && !seen.addressed.has(name)) seen.addressed.set(name, at);
-    if (seen.addressed.size === count) break;
-  }
-  timer.cancel();
-}
 
 /** Requests that changed something, as the server counted them. */
 async function writes(kubeconfig: string): Promise<number> {
@@ -94,17 +39,12 @@ export const instances: Benchmark = {
       const project = createClient({ transport, basePath: '', clock: systemClock, userAgent: 'berth-bench' });
       const before = await writes(platform.kubeconfig);
       const cpuBefore = platform.cpuSeconds();
-      const seen: Seen = { appeared: new Map(), addressed: new Map() };
       const since = systemClock.monotonic();
-      const watching = watchAddresses(project, count, since, seen);
-      await project.create(Network, {
-        apiVersion: apiVersionOf(Network),
-        kind: Network.kind,
-        metadata: { name: 'default', namespace: 'default' },
-        spec: { ipam: { mode: 'Auto' }, ipFamilies: ['IPv6', 'IPv4'], mtu: 1460 },
-      });
-      await project.create(Workload, workload(count));
-      await watching;
+      const watching = watchAddresses(project, count, since, waitMilliseconds);
+      await project.create(Network, network);
+      const locations = ['us-central-1', 'eu-west-1'];
+      await project.create(Workload, load({ name: 'load', count, locations }));
+      const seen = await watching;
       const seconds = Math.max(...seen.addressed.values()) / 1000;
       const each = [...seen.addressed].map(([name, at]) => at - (seen.appeared.get(name) ?? at));
       const cpu = platform.cpuSeconds() - cpuBefore;

@@ -4,8 +4,9 @@ import { claims } from './claims.ts';
 import { type Benchmark, jsonLine, table } from './harness/report.ts';
 import { instances } from './instances.ts';
 import { ipam } from './ipam.ts';
+import { workloads } from './workloads.ts';
 
-const benchmarks: readonly Benchmark[] = [instances, claims, ipam];
+const benchmarks: readonly Benchmark[] = [workloads, instances, claims, ipam];
 
 function usage(): string {
   const rows = benchmarks.map(({ name, description, options }) => {

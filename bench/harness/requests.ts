@@ -1,9 +1,11 @@
 /** Requests a platform has answered, as it counts them itself. */
-import { kubeconfigTransport } from '../../src/kube/index.ts';
+import { kubeconfigTransport, systemClock } from '../../src/kube/index.ts';
 
 export interface Counted {
   /** Requests of any plane that changed something, without Events, Leases and IPAM. */
   writes: number;
+  /** Of `writes`, those of each kind of plane: root, hub, cell, project. */
+  byPlane: Record<string, number>;
   /** Requests to IPAM, without watches. */
   ipam: number;
 }
@@ -13,7 +15,7 @@ const writing = new Set(['create', 'update', 'patch', 'delete', 'deletecollectio
 
 /** Sums up `apiserver_request_total` of the Prometheus text `metrics`. */
 export function countRequests(metrics: string): Counted {
-  const counted = { writes: 0, ipam: 0 };
+  const counted: Counted = { writes: 0, byPlane: {}, ipam: 0 };
   for (const [, labels = '', value = '0'] of metrics.matchAll(/^apiserver_request_total\{([^}]*)\} (\d+)/gm)) {
     const label = (name: string): string => new RegExp(`\\b${name}="([^"]*)"`).exec(labels)?.[1] ?? '';
     const [verb, resource] = [label('verb'), label('resource')];
@@ -21,6 +23,7 @@ export function countRequests(metrics: string): Counted {
       if (verb !== 'watch') counted.ipam += Number(value);
     } else if (writing.has(verb) && resource !== 'events' && resource !== 'leases') {
       counted.writes += Number(value);
+      counted.byPlane[label('plane')] = (counted.byPlane[label('plane')] ?? 0) + Number(value);
     }
   }
   return counted;
@@ -36,5 +39,16 @@ export async function counters(kubeconfig: string): Promise<Counted> {
     return countRequests(text);
   } finally {
     await transport.close();
+  }
+}
+
+/** Requests until now, once nothing has been written for a second: what was set off has come to rest. */
+export async function settled(kubeconfig: string): Promise<Counted> {
+  let before = await counters(kubeconfig);
+  for (;;) {
+    await systemClock.sleep(1_000);
+    const now = await counters(kubeconfig);
+    if (now.writes === before.writes) return now;
+    before = now;
   }
 }

@@ -232,7 +232,8 @@ function checkOffered(call: Call, verb: Verb): void {
 async function measured(metrics: ServerMetrics, call: Call, verb: Verb): Promise<ApiResponse> {
   const since = metrics.start();
   const { group, plural } = call.served.resource;
-  const labels = { verb, group, resource: plural, subresource: call.subresource };
+  const [plane = ''] = call.plane.id.split('/', 1);
+  const labels = { plane, verb, group, resource: plural, subresource: call.subresource };
   try {
     const response = await dispatch(call, verb);
     metrics.answered({ ...labels, code: response.status }, since);

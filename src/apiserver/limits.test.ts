@@ -97,7 +97,7 @@ it('counts requests at /metrics of the root, under the names Kubernetes gives th
   await send('GET', `${widgets}/none`);
   const { text } = await send('GET', '/metrics');
   expect(text).toMatch(
-    /apiserver_request_total\{verb="get",group="example.com",resource="widgets",subresource="",code="404"\} 1\n/,
+    /apiserver_request_total\{plane="hub",verb="get",group="example.com",resource="widgets",subresource="",code="404"\} 1\n/,
   );
   expect((await send('GET', `${base}/metrics`)).status).toBe(404);
 });

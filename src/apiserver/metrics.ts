@@ -4,7 +4,7 @@ import type { Clock } from '../kube/index.ts';
 /** The metrics kube-apiserver is watched by, under its names. */
 export class ServerMetrics {
   readonly #clock: Clock;
-  readonly #requests: Counter<'verb' | 'group' | 'resource' | 'subresource' | 'code'>;
+  readonly #requests: Counter<'plane' | 'verb' | 'group' | 'resource' | 'subresource' | 'code'>;
   readonly #durations: Histogram<'verb'>;
 
   constructor(registry: Registry, clock: Clock) {
@@ -12,8 +12,8 @@ export class ServerMetrics {
     const registers = [registry];
     this.#requests = new Counter({
       name: 'apiserver_request_total',
-      help: 'Requests answered, by verb, resource and code.',
-      labelNames: ['verb', 'group', 'resource', 'subresource', 'code'],
+      help: 'Requests answered, by kind of plane, verb, resource and code.',
+      labelNames: ['plane', 'verb', 'group', 'resource', 'subresource', 'code'],
       registers,
     });
     this.#durations = new Histogram({
@@ -30,8 +30,9 @@ export class ServerMetrics {
     return this.#clock.monotonic();
   }
 
+  /** `plane` is its kind (root, hub, cell, project), not its name: projects come and go, and their series would stay. */
   answered(
-    labels: { verb: string; group: string; resource: string; subresource: string; code: number },
+    labels: { plane: string; verb: string; group: string; resource: string; subresource: string; code: number },
     since: number,
   ): void {
     this.#requests.inc({ ...labels, code: String(labels.code) });
