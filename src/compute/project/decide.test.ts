@@ -212,6 +212,14 @@ describe('what a workload says', () => {
     const [made] = deploymentsFor({}, statusOf(2, 2), { generation: 2 });
     const plan = decided({ workload: workloadOf(3), deployments: [made!] });
     expect(plan.status).toMatchObject({ updatedReplicas: 0, readyReplicas: 2 });
+    // Nor in the pass that hands the change on, when the deployment still says what it said.
+    const [settled] = deploymentsFor({}, statusOf(2, 2));
+    const rolled = workloadOf();
+    rolled.spec.template.metadata = { annotations: { 'example.com/rolled': 'yes' } };
+    expect(decided({ workload: rolled, deployments: [settled!] }).status).toMatchObject({ updatedReplicas: 0 });
+    const grown = decided({ workload: workloadOf(3), deployments: [settled!] });
+    expect(grown.status).toMatchObject({ desiredReplicas: 3, readyReplicas: 2 });
+    expect(conditionOf(grown, 'ReplicasReady')).toEqual(['False', 'InstancesProvisioning']);
     const scaled = { ...made!, spec: { ...made!.spec!, replicas: 5 } };
     expect(conditionOf(decided({ deployments: [scaled] }), 'ReplicasReady')).toEqual([
       'False',

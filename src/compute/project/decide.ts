@@ -74,19 +74,21 @@ export function decide(snapshot: Snapshot): Plan {
     const steps: Step[] = ours.filter((each) => !isTerminating(each)).map((object) => ({ do: 'delete', object }));
     // The finalizer goes only when nothing is left that holds an address for this workload.
     if (ours.length === 0 && held) steps.push({ do: 'let-go' });
-    return { steps, status: statusOf(snapshot, ours, [], undefined) };
+    return { steps, status: statusOf(snapshot, ours.map(asItIs), [], undefined) };
   }
 
   const steps: Step[] = held ? [] : [{ do: 'hold' }];
   const refused = networkRefusal(workload);
   const wanted = refused === undefined ? wantedOf(snapshot, ours) : [];
   const names = new Set(wanted.map((part) => part.name));
+  const changed = new Map<string, WorkloadDeployment['spec']>();
   for (const part of wanted) {
     const existing = snapshot.deployments.find((each) => each.metadata.name === part.name);
     if (existing === undefined) steps.push({ do: 'create', object: deploymentOf(workload, part) });
     else if (existing.spec?.workloadRef.uid === workload.metadata.uid && !isTerminating(existing)) {
       const next = updated(existing, workload, part);
       if (next !== undefined) steps.push({ do: 'update', object: next });
+      if (next !== undefined && !jsonEqual(next.spec, existing.spec)) changed.set(existing.metadata.uid, next.spec);
     }
     // Otherwise it is an earlier workload's of this name, still draining: its deletion wakes this workload.
   }
@@ -97,7 +99,25 @@ export function decide(snapshot: Snapshot): Plan {
     }
   }
   const missing = wanted.filter((part) => !ours.some((each) => each.metadata.name === part.name));
-  return { steps, status: statusOf(snapshot, ours, missing, refused) };
+  const parts = ours.map((each): Part => {
+    const isChanged = changed.has(each.metadata.uid);
+    return isChanged ? { ...asItIs(each), spec: changed.get(each.metadata.uid), seen: false } : asItIs(each);
+  });
+  return { steps, status: statusOf(snapshot, parts, missing, refused) };
+}
+
+/** A deployment as a workload counts it. */
+interface Part {
+  deployment: Stored<WorkloadDeployment>;
+  /** What it is asked for, this pass's changes included. */
+  spec: WorkloadDeployment['spec'];
+  /** Whether its status is about that. */
+  seen: boolean;
+}
+
+function asItIs(deployment: Stored<WorkloadDeployment>): Part {
+  const { metadata, spec, status } = deployment;
+  return { deployment, spec, seen: status?.observedGeneration === metadata.generation };
 }
 
 /** A network of another namespace is refused, never ignored (F75). */
@@ -226,9 +246,8 @@ function updated(
  * How many instances a deployment has. How many it should have is in its spec; how many of the present template it has,
  * its status says only once the cell has seen the present spec.
  */
-function countsOf({ metadata, spec, status }: Stored<WorkloadDeployment>): Replicas {
+function countsOf({ deployment: { metadata, status }, spec, seen }: Part): Replicas {
   const { replicas, currentReplicas, updatedReplicas, readyReplicas } = status ?? noReplicas;
-  const seen = status?.observedGeneration === metadata.generation;
   return {
     replicas,
     currentReplicas: seen ? currentReplicas : 0,
@@ -252,15 +271,17 @@ interface Said {
 
 function statusOf(
   snapshot: Snapshot,
-  ours: readonly Stored<WorkloadDeployment>[],
+  all: readonly Part[],
   missing: readonly Wanted[],
   refused: Said | undefined,
 ): NonNullable<Workload['status']> {
   const { workload, now } = snapshot;
+  const ours = all.map(({ deployment }) => deployment);
   const generation = workload.metadata.generation ?? 1;
   const before = workload.status;
   const placements = workload.spec.placements.map((placement) => {
-    const parts = ours.filter((each) => each.spec?.placementName === placement.name);
+    const its = all.filter(({ deployment }) => deployment.spec?.placementName === placement.name);
+    const parts = its.map(({ deployment }) => deployment);
     const locations = locationsOf(placement, snapshot.bindings, runningIn(placement, ours));
     const available = availableOf('deployment', parts, placementRefusal(placement, locations, parts, refused), {
       placement: placement.name,
@@ -269,13 +290,13 @@ function statusOf(
     return {
       name: placement.name,
       locations: locations.map((name) => ({ name })),
-      ...parts
+      ...its
         .map(countsOf)
         .reduce(addReplicas, missingCounts(missing.filter((part) => part.placement === placement.name))),
       conditions: withCondition(held, { ...available, observedGeneration: generation }, now),
     };
   });
-  const total = ours.map(countsOf).reduce(addReplicas, missingCounts(missing));
+  const total = all.map(countsOf).reduce(addReplicas, missingCounts(missing));
   const unplaced = isTerminating(workload) ? undefined : placements.find((entry) => entry.locations.length === 0);
   const nowhere = unplaced === undefined ? undefined : said('NoMatchingLocations', { placement: unplaced.name });
   const available = availableOf('placement', ours, refused ?? (ours.length > 0 ? undefined : nowhere), {
