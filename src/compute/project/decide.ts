@@ -18,6 +18,7 @@ import {
   isTerminating,
   jsonEqual,
   type Stored,
+  selects,
   withCondition,
 } from '../../meta/index.ts';
 import {
@@ -31,7 +32,6 @@ import {
   replicasReady,
   waitingOf,
 } from '../shared/replicas.ts';
-import { selects } from '../shared/selector.ts';
 import { interfaceRequest } from '../shared/template.ts';
 
 export interface Snapshot {

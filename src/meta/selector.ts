@@ -1,9 +1,10 @@
+/** metav1.LabelSelector. */
 export interface LabelSelector {
   matchLabels?: Record<string, string>;
   matchExpressions?: readonly { key: string; operator: string; values?: readonly string[] }[];
 }
 
-/** Whether `labels` meet every requirement (metav1.LabelSelector). An unknown operator is met by nothing. */
+/** Whether `labels` meet every requirement. An unknown operator is met by nothing. */
 export function selects(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
   const has = (key: string): boolean => Object.hasOwn(labels, key);
   const equal = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => has(key) && labels[key] === value);
