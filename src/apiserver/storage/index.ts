@@ -1,5 +1,5 @@
 export { StorageClosed, StorageOpenError } from './errors.ts';
 export type { HistoryLimits } from './history.ts';
 export { openStorage, type StorageOptions } from './open.ts';
-export { openPostgresStorage, type PostgresOptions } from './postgres/open.ts';
+export { openPostgresStorage, type PostgresOptions } from './postgres/index.ts';
 export * from './storage.ts';

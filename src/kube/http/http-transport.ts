@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
 import type { Transport } from '../transport.ts';
 
 export interface HttpTransportOptions {
@@ -21,6 +21,9 @@ export interface HttpTransportOptions {
 const headersTimeoutMilliseconds = 90_000;
 const bodyTimeoutMilliseconds = 90_000;
 
+/** Loaded with the first request: a platform that serves itself makes none, and is spared the memory of the library. */
+const loading = () => import('undici');
+
 /**
  * A transport over HTTP/1.1 with connections of its own, kept alive between requests. It is one identity: credentials are
  * bound to it when it is made, and no connection is shared with another transport.
@@ -31,23 +34,31 @@ export function httpTransport(options: HttpTransportOptions): Transport {
   if ((cert === undefined) !== (key === undefined))
     throw new Error('a client certificate needs its key, and the key it');
   const prefix = server.pathname.replace(/\/+$/, '');
-  const pool = new Pool(server.origin, {
-    headersTimeout: headersTimeoutMilliseconds,
-    bodyTimeout: bodyTimeoutMilliseconds,
-    connect: {
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
-      ...(insecure ? { rejectUnauthorized: false } : {}),
-      ...(serverName === undefined ? {} : { servername: serverName }),
-    },
-  });
+  let pool: Promise<Pool> | undefined;
+  let closed = false;
+  const connect = async (): Promise<Pool> => {
+    const { Pool } = await loading();
+    return new Pool(server.origin, {
+      headersTimeout: headersTimeoutMilliseconds,
+      bodyTimeout: bodyTimeoutMilliseconds,
+      connect: {
+        ...(ca === undefined ? {} : { ca }),
+        ...(cert === undefined ? {} : { cert }),
+        ...(key === undefined ? {} : { key }),
+        ...(insecure ? { rejectUnauthorized: false } : {}),
+        ...(serverName === undefined ? {} : { servername: serverName }),
+      },
+    });
+  };
 
   return {
     async request({ method, path, headers, body, signal }) {
+      if (closed) throw new Error('the transport is closed');
+      pool ??= connect();
+      const connections = await pool;
       const bearer = typeof token === 'function' ? token() : token;
       const send = () =>
-        pool.request({
+        connections.request({
           method,
           path: prefix + path,
           headers: { ...headers, ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }) },
@@ -69,7 +80,10 @@ export function httpTransport(options: HttpTransportOptions): Transport {
     },
 
     /** Breaks off what is still under way: watches never end by themselves. */
-    close: () => pool.destroy(),
+    async close() {
+      closed = true;
+      await (await pool)?.destroy();
+    },
   };
 }
 
