@@ -34,7 +34,7 @@ export function decode(served: Served, value: Uint8Array, revision: number): Kub
  * times the memory of its bytes.
  */
 const written = new Map<Uint8Array, { object: KubeObject; served: Served }>();
-const writtenLimit = 2048;
+const writtenLimit = 512;
 
 function remember(value: Uint8Array, object: KubeObject, served: Served): void {
   written.set(value, { object, served });
