@@ -4,6 +4,7 @@ import {
   Instance,
   kindsOf,
   LocationBinding,
+  NetworkContext,
   NetworkInterface,
   NetworkInterfaceClaim,
   ServingLocation,
@@ -296,12 +297,35 @@ function networkServices(refused: Harness['refused']): Controller {
     if (there.spec.claimRef?.uid === claim.metadata.uid) return there;
     return plane.client.patch(NetworkInterface, keyOf(there), { type: 'merge', body: { spec: { claimRef } } });
   };
+  const present = async (plane: Plane, { metadata, spec }: Stored<WorkloadDeployment>): Promise<void> => {
+    const { networkInterfaces = [], networkInterfaceClaimTemplates = [] } = spec?.template.spec ?? {};
+    const names = [
+      ...networkInterfaces.map((each) => each.network),
+      ...networkInterfaceClaimTemplates.map((each) => each.spec.network),
+    ];
+    for (const { name } of names) {
+      const key = { name: `${name}-${location}`, namespace: metadata.namespace ?? '' };
+      if (plane.informer(NetworkContext).get(key.namespace, key.name) !== undefined) continue;
+      await plane.client
+        .create(NetworkContext, {
+          apiVersion: apiVersionOf(NetworkContext),
+          kind: NetworkContext.kind,
+          metadata: key,
+          spec: { network: { name }, location: { name: location } },
+        })
+        .catch(() => {});
+    }
+  };
   return {
     name: 'test-network',
     rules: { cell: everything },
     engage(plane, _, watch) {
       watch.on(plane, NetworkInterfaceClaim);
       watch.on(plane, NetworkInterface);
+      watch.on(plane, WorkloadDeployment, (deployment, event) => {
+        if (event.type === 'added') void present(plane, deployment);
+        return [];
+      });
     },
     async reconcile(request, planes) {
       const plane = planes.get(request.plane);

@@ -1,6 +1,7 @@
 import {
   computeFinalizers,
   Instance,
+  NetworkContext,
   NetworkInterfaceClaim,
   ServingLocation,
   WorkloadDeployment,
@@ -14,8 +15,18 @@ import {
   type Request,
   removeFinalizer,
 } from '../../../kube/index.ts';
-import { isApiError, isTerminating, type KubeObject, type ResourceType, type Stored } from '../../../meta/index.ts';
+import {
+  isApiError,
+  isTerminating,
+  jsonEqual,
+  type KubeObject,
+  type ObjectMeta,
+  type ResourceType,
+  type Stored,
+} from '../../../meta/index.ts';
+import { Pace } from '../../shared/pace.ts';
 import { replicasOf } from '../../shared/replicas.ts';
+import { interfaceRequest } from '../../shared/template.ts';
 import { locationIdentity } from '../location.ts';
 import { decide, type Snapshot, type Step } from './decide.ts';
 import { controllingDeployment } from './slots.ts';
@@ -28,11 +39,14 @@ export interface DeploymentDeps {
 const reads = ['get', 'list', 'watch'];
 const byOwner = 'compute/controller';
 
-/** Instances come and go in swarms: a deployment looks at them this much later, once for all of them … */
-const leastSettleMilliseconds = 10;
-const mostSettleMilliseconds = 1000;
-/** … and the more there are, the later: a look costs in proportion to them. */
-const settleMillisecondsPerInstance = 1;
+/** Instances come and go in swarms: a deployment looks at them this much later, once for all of them. */
+const settleMilliseconds = 10;
+/** A look at one instance costs some microseconds: of a second, looks take a small part however many there are. */
+const settleMillisecondsPerInstance = 0.1;
+/** What a deployment says of its instances is carried to hub and project: said at once, then with these pauses. */
+const leastPauseMilliseconds = 10;
+const mostPauseMilliseconds = 1000;
+const pauseMillisecondsPerInstance = 1;
 /** Writes of one pass under way at once: they share commits, and one slow one holds nobody back. */
 const writesAtOnce = 32;
 
@@ -45,7 +59,9 @@ export function deploymentController(deps: DeploymentDeps): Controller {
       resources: ['networkinterfaceclaims'],
       verbs: [...reads, 'create', 'patch', 'delete'],
     },
+    { apiGroups: [NetworkContext.group], resources: ['networkcontexts'], verbs: reads },
   ];
+  const pace = new Pace();
   return {
     name: 'compute-cell-deployment',
     rules: {
@@ -60,12 +76,17 @@ export function deploymentController(deps: DeploymentDeps): Controller {
     },
 
     engage(plane, _planes, watch) {
-      watch.on(plane, WorkloadDeployment);
+      watch.on(plane, WorkloadDeployment, ({ metadata }, event) => {
+        if (event.type === 'deleted') pace.forget(metadata.uid);
+        return [requestOf(plane, metadata)];
+      });
       const owned = (object: KubeObject): Request[] => {
         const name = controllingDeployment(object);
         const namespace = object.metadata.namespace ?? '';
-        if (name !== undefined)
-          watch.enqueue({ plane: plane.id, namespace, name }, settleMilliseconds(plane, namespace, name));
+        if (name === undefined) return [];
+        const count = replicasOf(plane.informer(WorkloadDeployment).get(namespace, name)?.spec);
+        const settled = settleMilliseconds + count * settleMillisecondsPerInstance;
+        watch.enqueue({ plane: plane.id, namespace, name }, settled);
         return [];
       };
       index(plane, Instance);
@@ -73,12 +94,21 @@ export function deploymentController(deps: DeploymentDeps): Controller {
       if (networkingIntegration) {
         index(plane, NetworkInterfaceClaim);
         watch.on(plane, NetworkInterfaceClaim, owned);
+        watch.on(plane, NetworkContext, (context, event) =>
+          event.type === 'updated'
+            ? []
+            : plane
+                .informer(WorkloadDeployment)
+                .list(context.metadata.namespace)
+                .filter((each) => networkOf(each) === context.spec?.network.name)
+                .map(({ metadata }) => requestOf(plane, metadata)),
+        );
       }
       watch.on(plane, ServingLocation, () =>
         plane
           .informer(WorkloadDeployment)
           .list()
-          .map(({ metadata }) => ({ plane: plane.id, namespace: metadata.namespace ?? '', name: metadata.name })),
+          .map(({ metadata }) => requestOf(plane, metadata)),
       );
     },
 
@@ -93,16 +123,28 @@ export function deploymentController(deps: DeploymentDeps): Controller {
         held = await mergeStatus(plane.client, WorkloadDeployment, deployment, plan.status);
       }
       const current = await act(plan.steps, plane, held);
-      if (current !== undefined) await mergeStatus(plane.client, WorkloadDeployment, current, plan.status);
-      return undefined;
+      const { lookAgainAfterMilliseconds: again } = plan;
+      const rest = again === undefined ? undefined : { requeueAfterMilliseconds: again };
+      if (current === undefined || jsonEqual(current.status, plan.status)) return rest;
+      const left = pace.turn(deployment.metadata.uid, deps.clock.monotonic(), pauseOf(deployment));
+      if (left > 0) return { requeueAfterMilliseconds: Math.min(left, again ?? left) };
+      await mergeStatus(plane.client, WorkloadDeployment, current, plan.status);
+      return rest;
     },
   };
 }
 
-function settleMilliseconds(plane: Plane, namespace: string, deployment: string): number {
-  const count = replicasOf(plane.informer(WorkloadDeployment).get(namespace, deployment)?.spec);
-  const wanted = count * settleMillisecondsPerInstance;
-  return Math.min(mostSettleMilliseconds, Math.max(leastSettleMilliseconds, wanted));
+function requestOf(plane: Plane, { namespace = '', name }: ObjectMeta): Request {
+  return { plane: plane.id, namespace, name };
+}
+
+function networkOf({ spec }: WorkloadDeployment): string | undefined {
+  return spec === undefined ? undefined : interfaceRequest(spec.template.spec)?.spec.network.name;
+}
+
+function pauseOf({ spec }: WorkloadDeployment): number {
+  const wanted = replicasOf(spec) * pauseMillisecondsPerInstance;
+  return Math.min(mostPauseMilliseconds, Math.max(leastPauseMilliseconds, wanted));
 }
 
 function index(plane: Plane, type: ResourceType): void {
@@ -136,6 +178,7 @@ async function observe(
     location: locationIdentity(plane.informer(ServingLocation).list()),
     instances,
     claims,
+    networkThere: !networkingIntegration || isPresent(plane, deployment),
     holderOf: (kind, held) =>
       kind === 'Instance'
         ? plane.informer(Instance).get(namespace, held)
@@ -143,6 +186,14 @@ async function observe(
     networking: networkingIntegration,
     now: clock.now(),
   };
+}
+
+function isPresent(plane: Plane, deployment: Stored<WorkloadDeployment>): boolean {
+  const network = networkOf(deployment);
+  return plane
+    .informer(NetworkContext)
+    .list(deployment.metadata.namespace)
+    .some((context) => context.spec?.network.name === network && !isTerminating(context));
 }
 
 /** Answers the deployment as it is now, or undefined once it is gone. */

@@ -10,7 +10,7 @@ import {
 } from '../../../api/index.ts';
 import { apiVersionOf, type Condition, type ObjectMeta, parseTime, type Stored } from '../../../meta/index.ts';
 import { interfaceRequest, templateHash } from '../../shared/template.ts';
-import { decide, type Plan, type Snapshot, type Step } from './decide.ts';
+import { arrivalMilliseconds, decide, type Plan, type Snapshot, type Step } from './decide.ts';
 import { claimOf, instanceOf } from './slots.ts';
 
 const deleted = '2026-01-01T00:00:00Z';
@@ -126,6 +126,7 @@ function plan(
     holderOf: (kind, name) =>
       (kind === 'Instance' ? instances : claims).find((each) => each.metadata.name === name) as Stored<Instance>,
     networking: true,
+    networkThere: true,
     now,
     ...more,
   });
@@ -432,6 +433,37 @@ describe('the wrong cell', () => {
       'delete-instance web-5',
       'delete-instance web-0',
     ]);
+  });
+});
+
+describe('a network that is on its way', () => {
+  const asked = (after: number, more: Partial<Snapshot> = {}) =>
+    plan(deploymentOf(2), [], [], { networkThere: false, now: now + after, ...more });
+
+  it('is waited for before the first claims are made, for a while', () => {
+    const waits = asked(500);
+    expect([told(waits.steps), waits.lookAgainAfterMilliseconds]).toEqual([[], arrivalMilliseconds - 500]);
+    expect(waits.status.location).toEqual({ name: 'here' });
+    const late = asked(arrivalMilliseconds);
+    expect(told(late.steps)).toEqual([
+      'create-claim web-0-eth0',
+      'create-instance web-0',
+      'create-claim web-1-eth0',
+      'create-instance web-1',
+    ]);
+    expect(late.lookAgainAfterMilliseconds).toBeUndefined();
+  });
+
+  it('is not waited for by a deployment that runs, by one without a network, or by a clock behind the server’s', () => {
+    const deployment = deploymentOf(2);
+    const running = plan(deployment, [instanceIn(deployment, 0, 'ready')], [claimIn(deployment, 0, 'ok')], {
+      networkThere: false,
+    });
+    expect(told(running.steps)).toEqual(['create-claim web-1-eth0', 'create-instance web-1']);
+    const { networkInterfaces: _, ...spec } = template().spec;
+    const none = plan(deploymentOf(1, { spec: { spec } }), [], [], { networkThere: false });
+    expect(told(none.steps)).toEqual(['create-instance web-0']);
+    expect(told(asked(-1000).steps)).toHaveLength(4);
   });
 });
 

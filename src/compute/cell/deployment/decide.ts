@@ -7,12 +7,13 @@ import {
   schedulingGates,
   type WorkloadDeployment,
 } from '../../../api/index.ts';
-import { findCondition, isConditionTrue, isTerminating, type Stored } from '../../../meta/index.ts';
+import { findCondition, isConditionTrue, isTerminating, parseTime, type Stored } from '../../../meta/index.ts';
 import { replicasOf } from '../../shared/replicas.ts';
 import { type InterfaceRequest, interfaceRequest, templateHash, templateHashOf } from '../../shared/template.ts';
 import { type LocationIdentity, locationRefusal } from '../location.ts';
 import {
   claimFits,
+  claimLabels,
   claimOf,
   freeName,
   instanceOf,
@@ -31,6 +32,8 @@ export interface Snapshot {
   /** Instances and claims that deployments of this name control, an earlier one's included. */
   instances: readonly Stored<Instance>[];
   claims: readonly Stored<NetworkInterfaceClaim>[];
+  /** Whether the network that the deployment asks for is present in this cell. True where `networking` is off. */
+  networkThere: boolean;
   /** Whatever has a name in the deployment's namespace. Not asked about claims where `networking` is off. */
   holderOf: (
     kind: 'Instance' | 'NetworkInterfaceClaim',
@@ -53,7 +56,14 @@ export type Step =
 export interface Plan {
   steps: Step[];
   status: NonNullable<WorkloadDeployment['status']>;
+  lookAgainAfterMilliseconds?: number;
 }
+
+/**
+ * How long the first claims of a deployment wait for the network that it brings to its location. Usually it is there in
+ * a fraction of that; claims made before would all be refused, and would have to be asked for again.
+ */
+export const arrivalMilliseconds = 2_000;
 
 /** One of slots 0 … n-1, as it is. */
 interface Slot {
@@ -62,7 +72,13 @@ interface Slot {
   /** The claim that is right for the slot, not being deleted. */
   claim: Stored<NetworkInterfaceClaim> | undefined;
   /** Claims that have to go before the slot can have its own: being deleted, or of another template. */
-  inTheWay: readonly Stored<NetworkInterfaceClaim>[];
+  inTheWay: readonly SlotClaim[];
+}
+
+interface SlotClaim {
+  claim: Stored<NetworkInterfaceClaim>;
+  /** Whether it has a name of the slot, and asks for what the template asks for. */
+  right: boolean;
 }
 
 /**
@@ -81,7 +97,9 @@ export function decide(snapshot: Snapshot): Plan {
   const count = ending ? 0 : replicasOf(spec);
   const { kept, strays } = sortOut(deployment, mine, count);
   const bySlot = claimsBySlot(deployment, claims, request, count);
-  const slots = slotsOf(deployment, request, count, kept, bySlot);
+  const slots = slotsOf(count, kept, bySlot);
+
+  const arrival = request === undefined ? 0 : arrivalLeft(snapshot);
 
   const steps: Step[] = [];
   const held = deployment.metadata.finalizers?.includes(computeFinalizers.workload) === true;
@@ -92,11 +110,24 @@ export function decide(snapshot: Snapshot): Plan {
     for (const object of [...strays, ...replaced]) {
       if (!isTerminating(object)) steps.push({ do: 'delete-instance', object });
     }
-    for (const slot of slots) steps.push(...fill(snapshot, slot, hash, request));
-    if (networking) steps.push(...claimEndings(deployment, bySlot, mine, request, count));
+    const labels = request === undefined ? {} : claimLabels(deployment, request);
+    if (arrival === 0) for (const slot of slots) fill(steps, snapshot, slot, hash, request, labels);
+    if (networking) steps.push(...claimEndings(deployment, bySlot, mine, count, request !== undefined));
   }
   if (ending && mine.length === 0 && claims.length === 0 && held) steps.push({ do: 'let-go' });
-  return { steps, status: deploymentStatus({ ...snapshot, instances: [...kept.values()] }, count, hash, refusal) };
+  return {
+    steps,
+    status: deploymentStatus({ ...snapshot, instances: [...kept.values()] }, count, hash, refusal),
+    ...(arrival === 0 ? {} : { lookAgainAfterMilliseconds: arrival }),
+  };
+}
+
+/** How much longer the first slots wait for their network to arrive; 0 where they do not. */
+function arrivalLeft({ deployment, networkThere, instances, claims, now }: Snapshot): number {
+  if (networkThere || instances.length > 0 || claims.length > 0) return 0;
+  const age = now - (parseTime(deployment.metadata.creationTimestamp) ?? 0);
+  // A clock that is behind the server's waits for nothing.
+  return age < 0 ? 0 : Math.max(0, arrivalMilliseconds - age);
 }
 
 /** The instance of each slot, and those that are of no slot: outside 0 … n-1, unnumbered, or a second of one slot. */
@@ -123,7 +154,7 @@ function sortOut(
   return { kept, strays };
 }
 
-type BySlot = ReadonlyMap<number | undefined, readonly Stored<NetworkInterfaceClaim>[]>;
+type BySlot = ReadonlyMap<number | undefined, readonly SlotClaim[]>;
 
 /** Claims by ordinal. One whose label was lost or changed is found by its name, which nobody can change. */
 function claimsBySlot(
@@ -132,75 +163,69 @@ function claimsBySlot(
   request: InterfaceRequest | undefined,
   count: number,
 ): BySlot {
-  const slots = new Map<number | undefined, Stored<NetworkInterfaceClaim>[]>();
-  let named: ReadonlyMap<string, number> | undefined;
+  const slots = new Map<number | undefined, SlotClaim[]>();
+  let byName: ReadonlyMap<string, number> | undefined;
   for (const claim of claims) {
     let ordinal = ordinalOf(claim);
+    let right = false;
     if (request !== undefined) {
       const { name } = claim.metadata;
-      if (ordinal === undefined || !isSlotClaimName(name, deployment, ordinal, request)) {
-        named ??= ordinalsByClaimName(deployment, request, Math.max(count, claims.length));
-        ordinal = named.get(name) ?? ordinal;
+      let named = ordinal !== undefined && isSlotClaimName(name, deployment, ordinal, request);
+      if (!named) {
+        byName ??= ordinalsByClaimName(deployment, request, Math.max(count, claims.length));
+        const found = byName.get(name);
+        named = found !== undefined;
+        ordinal = found ?? ordinal;
       }
+      right = named && claimFits(claim, deployment, request);
     }
     const others = slots.get(ordinal);
-    if (others === undefined) slots.set(ordinal, [claim]);
-    else others.push(claim);
+    if (others === undefined) slots.set(ordinal, [{ claim, right }]);
+    else others.push({ claim, right });
   }
   return slots;
 }
 
-function isRight(
-  claim: Stored<NetworkInterfaceClaim>,
-  deployment: Stored<WorkloadDeployment>,
-  ordinal: number,
-  request: InterfaceRequest,
-): boolean {
-  return isSlotClaimName(claim.metadata.name, deployment, ordinal, request) && claimFits(claim, deployment, request);
-}
-
-function slotsOf(
-  deployment: Stored<WorkloadDeployment>,
-  request: InterfaceRequest | undefined,
-  count: number,
-  kept: ReadonlyMap<number, Stored<Instance>>,
-  bySlot: BySlot,
-): Slot[] {
-  return Array.from({ length: count }, (_, ordinal): Slot => {
+function slotsOf(count: number, kept: ReadonlyMap<number, Stored<Instance>>, bySlot: BySlot): Slot[] {
+  const slots: Slot[] = [];
+  for (let ordinal = 0; ordinal < count; ordinal++) {
     const claims = bySlot.get(ordinal) ?? [];
-    const claim =
-      request === undefined
-        ? undefined
-        : claims.find((each) => !isTerminating(each) && isRight(each, deployment, ordinal, request));
-    return { ordinal, instance: kept.get(ordinal), claim, inTheWay: claim === undefined ? claims : [] };
-  });
+    const claim = claims.find((each) => each.right && !isTerminating(each.claim))?.claim;
+    slots.push({ ordinal, instance: kept.get(ordinal), claim, inTheWay: claim === undefined ? claims : [] });
+  }
+  return slots;
 }
 
-/** What a slot lacks, claim before instance. No slot waits for another (F79). */
-function fill(snapshot: Snapshot, slot: Slot, hash: string, request: InterfaceRequest | undefined): Step[] {
+/** Adds what a slot lacks, claim before instance. No slot waits for another (F79). */
+function fill(
+  steps: Step[],
+  snapshot: Snapshot,
+  slot: Slot,
+  hash: string,
+  request: InterfaceRequest | undefined,
+  labels: Readonly<Record<string, string>>,
+): void {
   const { deployment, networking, holderOf } = snapshot;
   const { ordinal, instance, claim, inTheWay } = slot;
-  const steps: Step[] = [];
   if (networking && request !== undefined) {
-    if (inTheWay.length > 0) return [];
+    if (inTheWay.length > 0) return;
     if (claim === undefined) {
       const names = slotClaimNames(deployment, ordinal, request);
       const name = freeName(names, deployment, (each) => holderOf('NetworkInterfaceClaim', each));
       // An earlier deployment of this name still has it: it goes with that.
-      if (name === undefined) return [];
+      if (name === undefined) return;
       steps.push({ do: 'create-claim', object: claimOf(deployment, ordinal, request, name) });
     } else {
-      const labels = missingLabels(claim, deployment, ordinal, request);
-      if (labels !== undefined) steps.push({ do: 'label-claim', object: claim, labels });
+      const missing = missingLabels(claim, ordinal, labels);
+      if (missing !== undefined) steps.push({ do: 'label-claim', object: claim, labels: missing });
     }
   }
   if (instance === undefined) {
     const names = instanceNames(deployment, ordinal);
     const name = freeName(names, deployment, (each) => holderOf('Instance', each));
-    if (name === undefined) return steps;
+    if (name === undefined) return;
     steps.push({ do: 'create-instance', object: instanceOf(deployment, ordinal, name, hash, networking) });
   }
-  return steps;
 }
 
 function instanceNames(deployment: WorkloadDeployment, ordinal: number): [string, string] {
@@ -245,7 +270,7 @@ function toReplace(slots: readonly Slot[], hash: string): Stored<Instance>[] {
     if (instance === undefined || isTerminating(instance)) continue;
     const outdated = templateHashOf(instance) !== hash;
     if (hasNetworkGate(instance)) {
-      if (outdated || slot.inTheWay.some(isTerminating)) waiting.push(instance);
+      if (outdated || slot.inTheWay.some(({ claim }) => isTerminating(claim))) waiting.push(instance);
     } else if (outdated) next ??= slot;
   }
   if (next?.instance === undefined || waiting.length > 0) return waiting;
@@ -265,24 +290,20 @@ function claimEndings(
   deployment: Stored<WorkloadDeployment>,
   bySlot: BySlot,
   instances: readonly Stored<Instance>[],
-  request: InterfaceRequest | undefined,
   count: number,
+  asks: boolean,
 ): Step[] {
   const used = new Set(instances.map(ordinalOf));
   const steps: Step[] = [];
   for (const [ordinal, claims] of bySlot) {
     // An instance of an older template keeps the claim it runs on until the roll has taken its turn.
     if (ordinal !== undefined && used.has(ordinal)) continue;
-    for (const claim of claims) {
+    for (const { claim, right } of claims) {
       if (isTerminating(claim)) {
         if (claim.metadata.finalizers?.includes(computeFinalizers.slotInUse) !== true) continue;
         const names = ordinal === undefined ? [] : instanceNames(deployment, ordinal);
         steps.push({ do: 'release-claim', object: claim, instances: names });
-      } else if (
-        ordinal === undefined ||
-        ordinal >= count ||
-        (request !== undefined && !isRight(claim, deployment, ordinal, request))
-      ) {
+      } else if (ordinal === undefined || ordinal >= count || (asks && !right)) {
         steps.push({ do: 'delete-claim', object: claim });
       }
     }

@@ -28,16 +28,17 @@ export function ordinalOf(object: KubeObject): number | undefined {
   return text !== undefined && /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : undefined;
 }
 
-/** Labels shared by everything of a slot. */
-function slotLabels(deployment: Stored<WorkloadDeployment>, ordinal: number): Record<string, string> {
+const carriedLabels = [computeLabels.workloadName, computeLabels.placementName, computeLabels.location];
+
+/** Labels shared by everything of a deployment's slots. */
+function commonLabels(deployment: WorkloadDeployment): Record<string, string> {
   const labels = deployment.metadata.labels ?? {};
-  const carried = Object.fromEntries(
-    [computeLabels.workloadName, computeLabels.placementName, computeLabels.location].flatMap((key) => {
+  return Object.fromEntries(
+    carriedLabels.flatMap((key) => {
       const value = labels[key];
       return value === undefined || value === '' ? [] : [[key, value]];
     }),
   );
-  return { ...carried, [computeLabels.instanceIndex]: String(ordinal) };
 }
 
 /** The instance of a slot under `name`, gated until its network and its quota are there. */
@@ -52,7 +53,8 @@ export function instanceOf(
   const gates = networking ? [schedulingGates.network, schedulingGates.quota] : [schedulingGates.quota];
   const labels = {
     ...template.metadata?.labels,
-    ...slotLabels(deployment, ordinal),
+    ...commonLabels(deployment),
+    [computeLabels.instanceIndex]: String(ordinal),
     [computeLabels.workloadUID]: deployment.spec!.workloadRef.uid,
     [computeLabels.deploymentUID]: deployment.metadata.uid,
     [computeLabels.deploymentName]: labelValue(deployment.metadata.name),
@@ -149,7 +151,7 @@ export function claimOf(
     metadata: {
       name,
       namespace: deployment.metadata.namespace ?? '',
-      labels: claimLabels(deployment, ordinal, request),
+      labels: { ...claimLabels(deployment, request), [computeLabels.instanceIndex]: String(ordinal) },
       ...(Object.keys(request.annotations).length === 0 ? {} : { annotations: request.annotations }),
       // Protected from the first moment: no instance of the slot can exist before the finalizer does.
       finalizers: [computeFinalizers.slotInUse],
@@ -159,25 +161,22 @@ export function claimOf(
   };
 }
 
-function claimLabels(
-  deployment: Stored<WorkloadDeployment>,
-  ordinal: number,
-  request: InterfaceRequest,
-): Record<string, string> {
-  return { ...request.labels, ...slotLabels(deployment, ordinal) };
+/** Labels of every claim of a deployment; each has the number of its slot besides. */
+export function claimLabels(deployment: WorkloadDeployment, request: InterfaceRequest): Record<string, string> {
+  return { ...request.labels, ...commonLabels(deployment) };
 }
 
-/** Labels a claim should have and has not; others' labels on it stay. */
+/** Labels a claim should have and has not: `common` and its number. Others' labels on it stay. */
 export function missingLabels(
   claim: NetworkInterfaceClaim,
-  deployment: Stored<WorkloadDeployment>,
   ordinal: number,
-  request: InterfaceRequest,
+  common: Readonly<Record<string, string>>,
 ): Record<string, string> | undefined {
   const held = claim.metadata.labels ?? {};
-  const wanted = Object.entries(claimLabels(deployment, ordinal, request));
-  const missing = wanted.filter(([key, value]) => held[key] !== value);
-  return missing.length === 0 ? undefined : Object.fromEntries(missing);
+  let missing: Record<string, string> | undefined;
+  for (const key in common) if (held[key] !== common[key]) missing = { ...missing, [key]: common[key] ?? '' };
+  const index = computeLabels.instanceIndex;
+  return held[index] === String(ordinal) ? missing : { ...missing, [index]: String(ordinal) };
 }
 
 function claimSpecOf(deployment: WorkloadDeployment, request: InterfaceRequest): NetworkInterfaceClaim['spec'] {

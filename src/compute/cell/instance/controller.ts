@@ -6,7 +6,7 @@ import {
   WorkloadDeployment,
 } from '../../../api/index.ts';
 import { applyStatus, type Clock, type Controller, type Plane, type Request } from '../../../kube/index.ts';
-import { isTerminating, jsonEqual, type KubeObject, type Stored } from '../../../meta/index.ts';
+import { findCondition, isTerminating, jsonEqual, type KubeObject, type Stored } from '../../../meta/index.ts';
 import { decide, type Plan, type QuotaAnswer, type Snapshot } from './decide.ts';
 
 export interface InstanceDeps {
@@ -24,6 +24,7 @@ const byClaim = 'compute/claim';
 
 /** Gates, readiness and addresses of one instance; nothing it waits for holds back another. */
 export function instanceController(deps: InstanceDeps): Controller {
+  const untold = new WeakMap<Plane, Set<string>>();
   return {
     name,
     rules: {
@@ -43,7 +44,13 @@ export function instanceController(deps: InstanceDeps): Controller {
     },
 
     engage(plane, _planes, watch) {
-      watch.on(plane, Instance);
+      const waiting = new Set<string>();
+      untold.set(plane, waiting);
+      watch.on(plane, Instance, (instance, event) => {
+        if (event.type !== 'deleted' && isUntold(instance)) waiting.add(instance.metadata.uid);
+        else waiting.delete(instance.metadata.uid);
+        return [requestOf(plane, instance)];
+      });
       if (!deps.networkingIntegration) return;
       const instances = plane.informer(Instance);
       instances.addIndex(bySlot, slotKeys);
@@ -69,7 +76,8 @@ export function instanceController(deps: InstanceDeps): Controller {
       const plane = planes.get(request.plane);
       const instance = plane?.informer(Instance).get(request.namespace, request.name);
       if (plane === undefined || instance === undefined) return undefined;
-      const plan = decide(observe(plane, instance, deps));
+      const crowd = planes.byRole('cell').reduce((sum, cell) => sum + (untold.get(cell)?.size ?? 0), 0);
+      const plan = decide(observe(plane, instance, deps, crowd));
       await act(plan, plane, instance);
       const { lookAgainAfterMilliseconds: requeueAfterMilliseconds } = plan;
       return requeueAfterMilliseconds === undefined ? undefined : { requeueAfterMilliseconds };
@@ -81,6 +89,11 @@ function requestOf(plane: Plane, { metadata }: KubeObject): Request {
   return { plane: plane.id, namespace: metadata.namespace ?? '', name: metadata.name };
 }
 
+/** Whether nothing has been said of its readiness yet. */
+function isUntold({ status }: Instance): boolean {
+  return (findCondition(status?.conditions, 'Ready')?.status ?? 'Unknown') === 'Unknown';
+}
+
 /** A slot as an index key: the controlling deployment's UID and the ordinal. */
 function slotKeys(object: KubeObject): string[] {
   const owner = object.metadata.ownerReferences?.find(
@@ -90,7 +103,7 @@ function slotKeys(object: KubeObject): string[] {
   return owner === undefined || ordinal === undefined ? [] : [`${owner.uid}/${ordinal}`];
 }
 
-function observe(plane: Plane, instance: Stored<Instance>, deps: InstanceDeps): Snapshot {
+function observe(plane: Plane, instance: Stored<Instance>, deps: InstanceDeps, crowd: number): Snapshot {
   const { networkingIntegration: networking, dataPlane, quota, clock } = deps;
   const [slot = ''] = slotKeys(instance);
   // A claim on its way out and its successor may both be there: the successor speaks.
@@ -107,6 +120,7 @@ function observe(plane: Plane, instance: Stored<Instance>, deps: InstanceDeps): 
     quota: quota.evaluate(instance),
     dataPlane,
     networking,
+    crowd,
     now: clock.now(),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Instance, NetworkInterface, NetworkInterfaceClaim } from '../../../api/index.ts';
 import { apiVersionOf, type Condition, findCondition, parseTime, type Stored } from '../../../meta/index.ts';
-import { decide, patienceMilliseconds, type Snapshot } from './decide.ts';
+import { crowdPatienceMilliseconds, decide, patienceMilliseconds, type Snapshot } from './decide.ts';
 
 const created = '2026-01-01T00:00:00Z';
 const now = parseTime(created)! + 1000;
@@ -94,6 +94,7 @@ function decided(more: Partial<Snapshot> = {}) {
     quota: granted,
     dataPlane: 'none',
     networking: true,
+    crowd: 0,
     now,
     ...more,
   });
@@ -176,6 +177,13 @@ describe('what is said', () => {
     const told = decided({ ...waiting, claim: noReference, now: late });
     expect(readyOf(told)).toEqual(['False', 'SchedulingGatesPresent']);
     expect(findCondition(told.status?.conditions, 'Ready')?.message).toContain('gate Network');
+  });
+
+  it('of one among a thousand that come up at once is nothing for as long as that takes', () => {
+    const waiting = { claim: { ...claim([]), status: {} }, networkInterface: undefined, crowd: 1000 };
+    expect(decided({ ...waiting, now: late }).status).toBeUndefined();
+    const longest = patienceMilliseconds + 1000 * crowdPatienceMilliseconds;
+    expect(readyOf(decided({ ...waiting, now: now + longest }))).toEqual(['False', 'SchedulingGatesPresent']);
   });
 
   it.each(['Bound', 'Allocated', 'Ready'])('is a refusal of the network at once, in its own words: %s', (type) => {

@@ -34,11 +34,15 @@ export interface Snapshot {
   /** Whether something in this cell prepares attachments, and must have before an instance starts. */
   dataPlane: 'none' | 'fabric';
   networking: boolean;
+  /** How many instances are under way in the cells of this process, nothing being said of them yet. */
+  crowd: number;
   now: number;
 }
 
 /** How long an instance may be on its way before it says so; what is refused, or there, is said at once. */
 export const patienceMilliseconds = 5_000;
+/** Among many that come up at once each takes longer, and saying so of all of them would make it longer still. */
+export const crowdPatienceMilliseconds = 10;
 /** When quota that was not granted is asked for again. */
 const quotaRetryMilliseconds = 10_000;
 
@@ -76,7 +80,8 @@ export function decide(snapshot: Snapshot): Plan {
   const opening = gates.length > 0 && stays.length === 0;
   const left = opening ? [] : gates;
   const plan: Plan = opening ? { gates: [] } : {};
-  const patienceLeft = patienceMilliseconds - (snapshot.now - (parseTime(instance.metadata.creationTimestamp) ?? 0));
+  const patience = patienceMilliseconds + snapshot.crowd * crowdPatienceMilliseconds;
+  const patienceLeft = patience - (snapshot.now - (parseTime(instance.metadata.creationTimestamp) ?? 0));
   const ready = readyOf(snapshot, stays);
   const held = findCondition(instance.status?.conditions, 'Ready');
   // An instance that comes up as it should costs few writes: that it is on its way is said only when it takes long.
