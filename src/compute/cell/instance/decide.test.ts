@@ -186,6 +186,17 @@ describe('what is said', () => {
     expect(readyOf(decided({ ...waiting, now: now + longest }))).toEqual(['False', 'SchedulingGatesPresent']);
   });
 
+  it('has a time of its own for what comes after the addresses', () => {
+    const allocated = { ...says('Allocated', 'True'), lastTransitionTime: '2026-01-01T00:01:00Z' };
+    const since = parseTime(allocated.lastTransitionTime)!;
+    const started = {
+      instance: instance([], [says('Ready', 'Unknown')]),
+      claim: claim([says('Bound', 'True'), allocated]),
+    };
+    expect(readyOf(decided({ ...started, now: since }))).toEqual(['Unknown', 'Pending']);
+    expect(readyOf(decided({ ...started, now: since + patienceMilliseconds }))).toEqual(['False', 'Provisioning']);
+  });
+
   it.each(['Bound', 'Allocated', 'Ready'])('is a refusal of the network at once, in its own words: %s', (type) => {
     const refused = says(type, 'False', 'AddressPoolExhausted');
     const plan = decided({ claim: claim([refused]), networkInterface: undefined });

@@ -81,7 +81,7 @@ export function decide(snapshot: Snapshot): Plan {
   const left = opening ? [] : gates;
   const plan: Plan = opening ? { gates: [] } : {};
   const patience = patienceMilliseconds + snapshot.crowd * crowdPatienceMilliseconds;
-  const patienceLeft = patience - (snapshot.now - (parseTime(instance.metadata.creationTimestamp) ?? 0));
+  const patienceLeft = patience - (snapshot.now - onItsWaySince(snapshot));
   const ready = readyOf(snapshot, stays);
   const held = findCondition(instance.status?.conditions, 'Ready');
   // An instance that comes up as it should costs few writes: that it is on its way is said only when it takes long.
@@ -99,6 +99,13 @@ export function decide(snapshot: Snapshot): Plan {
   else plan.lookAgainAfterMilliseconds = patienceLeft;
   if (!snapshot.quota.granted && gates.length > 0) plan.lookAgainAfterMilliseconds = quotaRetryMilliseconds;
   return plan;
+}
+
+/** When it was made, or got its addresses since: what comes then (being started) has a time of its own. */
+function onItsWaySince({ instance, claim }: Snapshot): number {
+  const made = parseTime(instance.metadata.creationTimestamp) ?? 0;
+  const allocated = findCondition(claim?.status?.conditions, 'Allocated');
+  return allocated?.status === 'True' ? Math.max(made, parseTime(allocated.lastTransitionTime) ?? 0) : made;
 }
 
 /** Reasons of `Ready` while everything goes as it should. */
