@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { configFields, featureGates, StartError, StorageOpenError, UsageError } from '../platform/index.ts';
+import { backupCommand } from './backup.ts';
 import { demo } from './demo/index.ts';
 import { ipamCommands } from './ipam/index.ts';
 import { runCommands } from './run.ts';
@@ -33,6 +34,7 @@ export async function main(args: readonly string[]): Promise<number> {
       code = await demo();
     });
 
+  backupCommand(program);
   runCommands(program, (ended) => {
     code = ended;
   });

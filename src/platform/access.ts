@@ -14,6 +14,7 @@ import {
   writeKubeconfig,
 } from '../apiserver/index.ts';
 import type { Clock, Random } from '../kube/index.ts';
+import { secretsFolder } from './files.ts';
 import { contextName, type PlaneRef } from './planes.ts';
 
 /** Certificates and tokens of the platform, and the kubeconfig that carries them. */
@@ -36,7 +37,7 @@ export class Access {
   static async open(folder: string | undefined, host: string, clock: Clock, random: Random): Promise<Access> {
     const options = { hosts: [host], clock, random };
     if (folder === undefined) return new Access(await inMemoryAuthority(options), TokenStore.inMemory(random), clock);
-    const secrets = join(folder, 'secrets');
+    const secrets = join(folder, secretsFolder);
     return new Access(await ensureAuthority(secrets, options), await TokenStore.open(secrets, random), clock);
   }
 

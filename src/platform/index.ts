@@ -1,3 +1,4 @@
+export { backupPlatform } from './backup.ts';
 export { type CellSpec, defaultCells, defaultProjects, parseCells, parseProjects } from './cells.ts';
 export { configFields, decodeConfig, defaultConfig, loadConfig, type PlatformConfig } from './config.ts';
 export { controllersOf } from './controllers.ts';

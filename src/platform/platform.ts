@@ -27,9 +27,11 @@ import {
 } from '../kube/index.ts';
 import { apiVersionOf, isApiError, isConditionTrue } from '../meta/index.ts';
 import { Access } from './access.ts';
+import { unpackBackup } from './backup.ts';
 import type { CellSpec } from './cells.ts';
 import type { PlatformConfig } from './config.ts';
 import { controllersOf } from './controllers.ts';
+import { storeFile } from './files.ts';
 import { ensureLocations } from './locations.ts';
 import { PlaneHost } from './plane-host.ts';
 import { cellPlane, contextName, hubPlane, type PlaneRef, projectPlane, rootPlane } from './planes.ts';
@@ -227,8 +229,6 @@ async function start(
   return { url, kubeconfig, contexts, authorizer, stop };
 }
 
-const storeFile = 'berth.db';
-
 /** In the order a person reads them: operators' planes, cells, projects. */
 function byContext(a: PlaneRef, b: PlaneRef): number {
   const roles = ['root', 'hub', 'cell', 'project'];
@@ -244,6 +244,9 @@ async function openStore(options: PlatformOptions & { clock: Clock }): Promise<S
       const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
       throw new StartError(`the data folder ${folder} cannot be made (${reason}): choose another with --data-dir`);
     }
+    await unpackBackup(folder).catch((error: Error) => {
+      throw new StartError(`the backup in ${folder} cannot be unpacked (${error.message}): check its permissions`);
+    });
   }
   return openStorage({
     file: folder === undefined ? ':memory:' : join(folder, storeFile),

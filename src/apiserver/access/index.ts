@@ -3,6 +3,7 @@ export * from './certificates.ts';
 export * from './identities.ts';
 export type * from './interfaces.ts';
 export * from './kubeconfig.ts';
+export { writePrivateFile } from './private-file.ts';
 export { RbacAuthorizer, type UsedGrant } from './rbac/authorizer.ts';
 export { refuseEscalation } from './rbac/escalation.ts';
 export type { GrantedRule } from './rbac/policy.ts';

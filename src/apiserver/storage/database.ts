@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { StorageOpenError } from './errors.ts';
 
 /** `Brth`: what `file` and SQLite's own tools show as the application of the database. */
-const applicationId = 0x42727468;
+export const applicationId = 0x42727468;
 export const schemaVersion = 1;
 
 /** Checked whole at opening up to this size, some 50 ms; what is larger is checked where it is read. */

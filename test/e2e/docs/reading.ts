@@ -1,6 +1,6 @@
 /**
- * One side of a comparison, read from top to bottom: what differs from run to run is replaced. Ages, times, ports and
- * the number of controllers become placeholders. Addresses, UIDs and hashes become numbers in the order in which they first appear, so that two
+ * One side of a comparison, read from top to bottom: what differs from run to run is replaced. Ages, times, sizes, ports
+ * and the number of controllers become placeholders. Addresses, UIDs and hashes become numbers in the order in which they first appear, so that two
  * texts are equal when the same things are the same and different things are different, whatever they are.
  */
 export class Reading {
@@ -22,6 +22,7 @@ export class Reading {
         .replace(/(?<=" deleted) from \S+ namespace$/, '')
         .replace(/(?<=\S) {2,}/g, '  ')
         .replace(/\d+(?= at work$)/, '<count>')
+        .replace(/\d+\.\d(?= MiB)/g, '<size>')
         .replace(/(?<=127\.0\.0\.1:)\d+/g, '<port>')
         .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>')
         .replace(/(?<![\w.:/-])(\d+d)?(\d+h)?(\d+m)?(\d+s)?(?![\w:/-])/g, (age) => (age === '' ? '' : '<age>'))
