@@ -31,6 +31,26 @@ export const fabricReasons = define({
     'Every identifier an attachment can have in the VPC is taken.',
     'VPC {vpc} has no free attachment identifier',
   ],
+  EgressShardsChosen: [
+    'nobody',
+    'Shards carry a network\u2019s traffic to the internet, in the order named.',
+    'Internet egress goes by shards {shards}, and is seen as {address}',
+  ],
+  EgressParametersUnavailable: [
+    'operator',
+    'The parameters of the egress class can not be read in this cell: make them, or name others in the class.',
+    'The egress parameters are not available: {what}',
+  ],
+  NoEgressShard: [
+    'operator',
+    'No shard can carry the traffic: one must be selected, have label egress-ipv6 "true" and a SID in its status.',
+    'EgressShardParameters {parameters} give no usable shard in namespace {namespace}',
+  ],
+  EgressAddressUnknown: [
+    'operator',
+    'The traffic has a way, but nobody can say which address the internet sees.',
+    'The source address of internet egress is not known: {why}',
+  ],
   DatapathAttached: ['nobody', 'The shard\u2019s data path is attached.', 'The data path is attached'],
   DatapathNotAttached: [
     'operator',

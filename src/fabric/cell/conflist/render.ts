@@ -12,6 +12,8 @@ export interface Conflist {
   mtu?: number | undefined;
   /** In the interface's order, its texts unchanged. */
   addresses: readonly { address: string; gateway?: string | undefined }[];
+  /** The way to the internet, in order of preference; none: no way, and no word of it. */
+  shardSIDs: readonly string[];
 }
 
 const cniVersion = '1.0.0';
@@ -23,7 +25,7 @@ const masters: Readonly<Record<AttachmentMode, string>> = { Netns: 'galactic-vet
  * Pure. The CNI configuration list of an attachment (reference B.2 and fabric-kinds 8): compact JSON, keys in one fixed
  * order, what is not stated left out. The same input gives the same bytes, so that comparing texts is comparing meaning.
  */
-export function renderConflist({ name, mode, vpc, attachment, mtu, addresses }: Conflist): string {
+export function renderConflist({ name, mode, vpc, attachment, mtu, addresses, shardSIDs }: Conflist): string {
   const ids = { vpc, vpcattachment: attachment, namespace };
   const master = {
     type: masters[mode],
@@ -31,7 +33,7 @@ export function renderConflist({ name, mode, vpc, attachment, mtu, addresses }: 
     ...(mtu === undefined ? {} : { mtu }),
     ...(addresses.length === 0 ? {} : { ipam: { type: 'galactic-ipam', addresses: addresses.map(addressOf) } }),
   };
-  const bgp = { type: 'galactic-bgp', ...ids };
+  const bgp = { type: 'galactic-bgp', ...ids, ...(shardSIDs.length === 0 ? {} : { egress: { shardSIDs } }) };
   return encode({ cniVersion, name, plugins: [master, bgp] });
 }
 
