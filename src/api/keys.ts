@@ -152,6 +152,8 @@ export const fabricLabels = {
 
 export const fabricAnnotations = {
   hostInterface: 'k8s.v1.cni.cncf.io/host-interface',
+  /** On a VPC: no identifier of an attachment beyond this one has been handed out, as decimal text. They go round. */
+  attachmentsUntil: 'cloud.datumapis.com/attachments-until',
   noAddressing: 'galactic.datum.net/no-addressing',
 } as const;
 

@@ -31,6 +31,11 @@ export const fabricReasons = define({
     'Every identifier an attachment can have in the VPC is taken.',
     'VPC {vpc} has no free attachment identifier',
   ],
+  AttachmentNameTaken: [
+    'operator',
+    'An object of the attachment\u2019s name is there and belongs to something else. It is waited for until it is gone.',
+    '{kind} {name} belongs to something else',
+  ],
   EgressShardsChosen: [
     'nobody',
     'Shards carry a network\u2019s traffic to the internet, in the order named.',

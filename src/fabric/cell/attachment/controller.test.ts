@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import {
+  fabricAnnotations,
+  fabricLabels,
+  NetworkContext,
+  NetworkInterface,
+  VPCAttachment,
+} from '../../../api/index.ts';
+import { findCondition, type Stored } from '../../../meta/index.ts';
+import { fabricCellControllers } from '../index.ts';
+import { boundInterface, context, type FabricCell, get, identify, namespace, openCell, vpc } from '../testing.ts';
+
+let cell: FabricCell;
+beforeEach(async () => {
+  cell = await openCell(fabricCellControllers);
+  cell.start();
+});
+afterEach(() => cell.close());
+
+const condition = (object: { status?: unknown } | undefined, type: string) => {
+  const { status, reason } = findCondition((object?.status as NetworkInterface['status'])?.conditions, type) ?? {};
+  return `${status}/${reason}`;
+};
+
+function prepared(name: string): Promise<Stored<NetworkInterface>> {
+  return cell.until(`${name} prepared`, async () => {
+    const found = await get.interface(cell.client, name);
+    return condition(found, 'Prepared') === 'True/AttachmentReady' && found;
+  });
+}
+
+it('an interface gets its attachment and its definition, and is prepared; programmed it is not until a node says so', async () => {
+  await context(cell.client, 'net');
+  await vpc(cell.client, 'net', 28200);
+  await boundInterface(cell.client, 'web-0-eth0');
+  const networkInterface = await prepared('web-0-eth0');
+  expect(networkInterface.status).toMatchObject({
+    vpc: '7kQ',
+    attachmentRef: { apiGroup: 'cloud.datumapis.com', kind: 'VPCAttachment', name: 'web-0-eth0' },
+    phase: 'Bound',
+  });
+  expect(condition(networkInterface, 'Programmed')).toBe('Unknown/AwaitingDataPlane');
+  expect(condition(networkInterface, 'Allocated')).toBe('True/Allocated');
+
+  const attachment = (await get.attachment(cell.client, 'web-0-eth0'))!;
+  expect(attachment.spec).toEqual({
+    vpc: { name: 'net-us-central-1' },
+    interfaceRef: { name: 'web-0-eth0' },
+    interface: { name: 'eth0', mode: 'Netns', addresses: ['fd5a:9:2:0:c::/96', '10.70.3.9/32'] },
+  });
+  expect(attachment.metadata.ownerReferences).toMatchObject([{ uid: networkInterface.metadata.uid, controller: true }]);
+  expect(attachment.status).toMatchObject({
+    vpc: '7kQ',
+    vpcAttachment: '1',
+    networkAttachmentDefinition: 'web-0-eth0',
+  });
+  expect(condition(attachment, 'Ready')).toBe('True/AttachmentDefinitionReady');
+  expect(attachment.status).not.toHaveProperty('egress');
+
+  const definition = (await get.definition(cell.client, 'web-0-eth0'))!;
+  expect(definition.metadata).toMatchObject({
+    labels: { [fabricLabels.vpc]: '7kQ', [fabricLabels.vpcAttachment]: '1' },
+    annotations: { [fabricAnnotations.hostInterface]: 'G0000007kQ001H' },
+    ownerReferences: [
+      { uid: attachment.metadata.uid, kind: 'VPCAttachment', controller: true, blockOwnerDeletion: true },
+    ],
+  });
+  expect(definition.spec?.config).toBe(
+    '{"cniVersion":"1.0.0","name":"web-0-eth0","plugins":[{"type":"galactic-veth","vpc":"7kQ","vpcattachment":"1","namespace":"galactic-system","mtu":1440,"ipam":{"type":"galactic-ipam","addresses":[{"address":"fd5a:9:2:0:c::/96","gateway":"fd5a:9:2::1"},{"address":"10.70.3.9/32","gateway":"10.70.0.1"}]}},{"type":"galactic-bgp","vpc":"7kQ","vpcattachment":"1","namespace":"galactic-system"}]}',
+  );
+});
+
+it('says what it waits for, in order: the VPC, its identifier; each passes by itself', async () => {
+  await context(cell.client, 'net');
+  await boundInterface(cell.client, 'web-0-eth0');
+  const waits = (reason: string) =>
+    cell.until(reason, async () => {
+      const found = findCondition((await get.interface(cell.client, 'web-0-eth0'))?.status?.conditions, 'Prepared');
+      return found?.reason === reason && found;
+    });
+  expect((await waits('AwaitingVPC')).message).toContain('Waiting for VPC net-us-central-1');
+  expect(await get.attachment(cell.client, 'web-0-eth0')).toBeUndefined();
+  const made = await vpc(cell.client, 'net', undefined);
+  expect((await waits('AwaitingVPCIdentifier')).status).toBe('False');
+  await identify(cell.client, made, 42);
+  expect((await prepared('web-0-eth0')).status?.vpc).toBe('G');
+});
+
+it('a VPC without its network\u2019s presence is waited on as well', async () => {
+  await vpc(cell.client, 'net', 42);
+  await boundInterface(cell.client, 'web-0-eth0');
+  await cell.until('waits', async () => {
+    return condition(await get.interface(cell.client, 'web-0-eth0'), 'Prepared') === 'False/AwaitingNetworkContext';
+  });
+});
+
+it('an interface nobody holds, or without its addresses, gets none; what is held comes to rest without a write', async () => {
+  await context(cell.client, 'net');
+  await vpc(cell.client, 'net', 42);
+  const bound = await boundInterface(cell.client, 'web-0-eth0');
+  await prepared('web-0-eth0');
+  await cell.client.create(NetworkInterface, {
+    ...bound,
+    metadata: { name: 'other', namespace },
+    spec: { ...bound.spec, claimRef: { name: 'other', uid: 'other' } },
+  });
+  await cell.settle();
+  expect(await get.attachment(cell.client, 'other')).toBeUndefined();
+  cell.wire.writes.length = 0;
+  await cell.client.patch(
+    NetworkContext,
+    { namespace, name: 'net-us-central-1' },
+    {
+      type: 'merge',
+      body: { spec: { networkGeneration: 7 } },
+    },
+  );
+  await cell.stop();
+  cell.start();
+  await cell.settle();
+  expect(cell.wire.writes).toEqual([]);
+});
+
+it('MTU, gateway, mode and addresses follow the interface; a hypervisor gets a tap', async () => {
+  await context(cell.client, 'net');
+  await vpc(cell.client, 'net', 42);
+  await boundInterface(cell.client, 'vm-0-eth0', { mtu: undefined });
+  await prepared('vm-0-eth0');
+  await cell.client.patch(
+    NetworkInterface,
+    { namespace, name: 'vm-0-eth0' },
+    {
+      type: 'merge',
+      body: {
+        spec: {
+          mtu: 1400,
+          attachmentMode: 'Hypervisor',
+          addresses: [{ family: 'IPv6', address: 'fd5a:9:2:0:d::/96', primary: true }],
+        },
+      },
+    },
+  );
+  await cell.until('followed', async () => {
+    const config = (await get.definition(cell.client, 'vm-0-eth0'))?.spec?.config;
+    return (
+      config ===
+      '{"cniVersion":"1.0.0","name":"vm-0-eth0","plugins":[{"type":"galactic-tap","vpc":"G","vpcattachment":"1","namespace":"galactic-system","mtu":1400,"ipam":{"type":"galactic-ipam","addresses":[{"address":"fd5a:9:2:0:d::/96"}]}},{"type":"galactic-bgp","vpc":"G","vpcattachment":"1","namespace":"galactic-system"}]}'
+    );
+  });
+  expect((await get.attachment(cell.client, 'vm-0-eth0'))?.spec.interface).toEqual({
+    name: 'eth0',
+    mode: 'Hypervisor',
+    addresses: ['fd5a:9:2:0:d::/96'],
+  });
+});
+
+it('what the node says on the attachment is said on the interface', async () => {
+  await context(cell.client, 'net');
+  await vpc(cell.client, 'net', 42);
+  await boundInterface(cell.client, 'web-0-eth0');
+  await prepared('web-0-eth0');
+  const attachment = (await get.attachment(cell.client, 'web-0-eth0'))!;
+  const programmed = {
+    type: 'Programmed',
+    status: 'True',
+    reason: 'Advertised',
+    message: 'node-a announces it',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  } as const;
+  await cell.client.update(
+    VPCAttachment,
+    {
+      ...attachment,
+      status: { ...attachment.status, node: 'node-a', conditions: [...attachment.status!.conditions!, programmed] },
+    },
+    { subresource: 'status' },
+  );
+  await cell.until('programmed', async () => {
+    return condition(await get.interface(cell.client, 'web-0-eth0'), 'Programmed') === 'True/Advertised';
+  });
+  expect((await get.attachment(cell.client, 'web-0-eth0'))?.status?.node).toBe('node-a');
+});

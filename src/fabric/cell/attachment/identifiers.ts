@@ -1,0 +1,135 @@
+import { fabricAnnotations, NetworkAttachmentDefinition, VPC, VPCAttachment } from '../../../api/index.ts';
+import type { Plane } from '../../../kube/index.ts';
+import type { Stored } from '../../../meta/index.ts';
+import { type Attachment, attachmentIdentifier } from '../../codec/index.ts';
+import { keyOf } from '../cell.ts';
+import { recordedPair, repeatedPair } from './pair.ts';
+
+const byVpc = 'fabric/vpc-identifier';
+const byPair = 'fabric/attachment-identifier';
+
+/** Identifiers written ahead on the VPC at once: after a restart so many at most are passed over. */
+const writtenAhead = 64;
+
+/** What is known of the identifiers of one VPC. */
+interface Run {
+  /** The one handed out last; 0: none yet. */
+  last: number;
+  /** How many more may be handed out before the VPC has to say so. */
+  ahead: number;
+  /** Handed out, and not on a definition yet. */
+  pending: Set<number>;
+  /** Hands out one at a time. */
+  turn: Promise<unknown>;
+}
+
+/** Makes the identifiers in use known: those on definitions, which are the record, and in the status that repeats them. */
+export function indexIdentifiers(plane: Plane): void {
+  const definitions = plane.informer(NetworkAttachmentDefinition);
+  definitions.addIndex(byVpc, (definition) => {
+    const pair = recordedPair(definition);
+    return pair === undefined ? [] : [String(pair.vpc)];
+  });
+  definitions.addIndex(byPair, (definition) => keysOf(recordedPair(definition)));
+  plane.informer(VPCAttachment).addIndex(byPair, (attachment) => keysOf(repeatedPair(attachment)));
+}
+
+function keysOf(pair: Attachment | undefined): string[] {
+  return pair === undefined ? [] : [`${pair.vpc}/${pair.attachment}`];
+}
+
+/** Pure. The next identifier after `last`, going round, that nobody holds; undefined where every one is held. */
+export function nextIdentifier(
+  last: number,
+  isHeld: (identifier: number) => boolean,
+  largest: number,
+): number | undefined {
+  for (let step = 0; step < largest; step++) {
+    const identifier = ((last + step) % largest) + 1;
+    if (!isHeld(identifier)) return identifier;
+  }
+  return undefined;
+}
+
+/**
+ * Hands out the identifiers of attachments in each VPC of the cells: the next after the last, so that a freed one is not
+ * soon somebody else's. How far that has gone is written on the VPC ahead of use, and so outlives the process.
+ */
+export class Identifiers {
+  readonly #runs = new Map<string, Run>();
+  readonly #largest: number;
+
+  constructor(largest: number = attachmentIdentifier.largest) {
+    this.#largest = largest;
+  }
+
+  /** One of VPC `id` that nobody holds, and nobody else is given until `settle`; undefined where every one is held. */
+  take(plane: Plane, vpc: Stored<VPC>, id: number): Promise<number | undefined> {
+    const run = this.#runOf(plane, vpc, id);
+    const taken = run.turn.then(() => this.#next(run, plane, vpc, id));
+    run.turn = taken.catch(() => undefined);
+    return taken;
+  }
+
+  /** It is on a definition now, or will not be: what holds it can be seen. */
+  settle(plane: Plane, { vpc, attachment }: Attachment): void {
+    this.#runs.get(runKey(plane, vpc))?.pending.delete(attachment);
+  }
+
+  /** Forgets a plane that is left. */
+  forget(plane: Plane): void {
+    for (const key of this.#runs.keys()) if (key.startsWith(`${plane.id}\0`)) this.#runs.delete(key);
+  }
+
+  async #next(run: Run, plane: Plane, vpc: Stored<VPC>, id: number): Promise<number | undefined> {
+    const isHeld = (each: number) => run.pending.has(each) || isInUse(plane, { vpc: id, attachment: each });
+    const next = nextIdentifier(run.last, isHeld, this.#largest);
+    if (next === undefined) return undefined;
+    const passed = (next - run.last + this.#largest) % this.#largest;
+    if (passed > run.ahead) {
+      await writeAhead(plane, vpc, ((next + writtenAhead - 1) % this.#largest) + 1);
+      run.ahead = writtenAhead;
+    } else {
+      run.ahead -= passed;
+    }
+    run.last = next;
+    run.pending.add(next);
+    return next;
+  }
+
+  #runOf(plane: Plane, vpc: Stored<VPC>, id: number): Run {
+    const key = runKey(plane, id);
+    let run = this.#runs.get(key);
+    if (run === undefined) {
+      const said = Number(vpc.metadata.annotations?.[fabricAnnotations.attachmentsUntil]);
+      // A VPC that says nothing had no attachments, or got them from somebody who kept no account.
+      const last = Number.isInteger(said) && said >= 1 && said <= this.#largest ? said : largestOf(plane, id);
+      run = { last, ahead: 0, pending: new Set(), turn: Promise.resolve() };
+      this.#runs.set(key, run);
+    }
+    return run;
+  }
+}
+
+function runKey(plane: Plane, vpc: number): string {
+  return `${plane.id}\0${vpc}`;
+}
+
+async function writeAhead(plane: Plane, vpc: Stored<VPC>, until: number): Promise<void> {
+  const { uid } = vpc.metadata;
+  const body = { metadata: { uid, annotations: { [fabricAnnotations.attachmentsUntil]: String(until) } } };
+  await plane.client.patch(VPC, keyOf(vpc), { type: 'merge', body });
+}
+
+function isInUse(plane: Plane, { vpc, attachment }: Attachment): boolean {
+  const key = `${vpc}/${attachment}`;
+  return (
+    plane.informer(NetworkAttachmentDefinition).byIndex(byPair, key).length > 0 ||
+    plane.informer(VPCAttachment).byIndex(byPair, key).length > 0
+  );
+}
+
+function largestOf(plane: Plane, vpc: number): number {
+  const definitions = plane.informer(NetworkAttachmentDefinition).byIndex(byVpc, String(vpc));
+  return definitions.reduce((largest, each) => Math.max(largest, recordedPair(each)?.attachment ?? 0), 0);
+}
