@@ -155,6 +155,8 @@ export const fabricAnnotations = {
   /** On a VPC: no identifier of an attachment beyond this one has been handed out, as decimal text. They go round. */
   attachmentsUntil: 'cloud.datumapis.com/attachments-until',
   noAddressing: 'galactic.datum.net/no-addressing',
+  /** On the hub's `kube-system`: up to which number fabric identities have been handed out. */
+  identitiesReserved: 'cloud.datumapis.com/fabric-identities-reserved',
 } as const;
 
 export const fabricFinalizers = { vpc: 'cloud.datumapis.com/finalizer' } as const;

@@ -14,6 +14,7 @@ import {
   computeProjectControllers,
   instancePublication,
 } from '../compute/index.ts';
+import { type FabricHubDeps, fabricCellControllers, fabricHubControllers } from '../fabric/index.ts';
 import { carryDown, carryNamespaces, carryUp } from '../federation/index.ts';
 import type { Controller } from '../kube/index.ts';
 import {
@@ -28,6 +29,8 @@ import { type SimulatedProviderDeps, simulatedProvider } from '../node/index.ts'
 export interface ControllerDeps {
   compute: ComputeDeps;
   network: NetworkDeps;
+  /** Absent: nothing of the fabric is read or written. */
+  fabric?: FabricHubDeps;
   provider: SimulatedProviderDeps;
 }
 
@@ -52,7 +55,7 @@ function federationControllers(hub: string, networking: boolean): Controller[] {
 }
 
 /** Every controller of the embedded platform. */
-export function controllersOf({ compute, network, provider }: ControllerDeps): Controller[] {
+export function controllersOf({ compute, network, fabric, provider }: ControllerDeps): Controller[] {
   return [
     ...federationControllers(compute.hub, compute.networkingIntegration),
     ...computeProjectControllers(compute),
@@ -61,6 +64,7 @@ export function controllersOf({ compute, network, provider }: ControllerDeps): C
     ...networkProjectControllers(network),
     ...networkHubControllers(network),
     ...networkCellControllers(network),
+    ...(fabric === undefined ? [] : [...fabricHubControllers(fabric), ...fabricCellControllers(fabric)]),
     simulatedProvider(provider),
   ];
 }

@@ -46,6 +46,8 @@ export interface StackOptions {
   seed?: number;
   /** Every controller in a process of its own, with caches of its own that are up to so many versions late. */
   lag?: number;
+  /** Default: none. */
+  dataPlane?: 'none' | 'fabric';
 }
 
 /** A write of a controller. */
@@ -69,6 +71,8 @@ export class Stack {
   readonly writes: Write[] = [];
   /** Asked before each write of a controller reaches its plane. */
   guard: ((write: Write) => Promise<void>) | undefined;
+  /** Asked after each write of a controller was made, before its answer comes. */
+  answering: ((write: Write) => Promise<void>) | undefined;
   ipamDown = false;
 
   readonly #options: Required<Omit<StackOptions, 'projects' | 'cells'>>;
@@ -104,7 +108,7 @@ export class Stack {
 
   static async open(options: StackOptions = {}): Promise<Stack> {
     const { cells = ['us-central-1'], projects = ['project-alpha', 'project-beta', 'single'] } = options;
-    const { quietPeriodSeconds = 20, seed = 1, lag = 0 } = options;
+    const { quietPeriodSeconds = 20, seed = 1, lag = 0, dataPlane = 'none' } = options;
     const clock = new VirtualClock();
     const storage = await openStorage({
       file: ':memory:',
@@ -116,7 +120,7 @@ export class Stack {
         throw error;
       },
     });
-    const stack = new Stack(storage, { quietPeriodSeconds, seed, lag }, clock);
+    const stack = new Stack(storage, { quietPeriodSeconds, seed, lag, dataPlane }, clock);
     stack.#ipam.start();
     stack.start();
     await stack.#open({ id: 'hub', role: 'hub', name: 'hub' });
@@ -165,27 +169,32 @@ export class Stack {
   #makeControllers(): Controller[] {
     const { clock, random } = this;
     const log = this.#log;
+    // A fresh process counts from the start.
+    this.metrics.clear();
     const recorder = (plane: Plane, controller: string) => this.#recorder(plane, controller);
+    const { dataPlane } = this.#options;
+    const projectClient = (controller: string, project: string) =>
+      createClient({
+        transport: this.#transport(`project/${project}`, controller),
+        basePath: pathOf({ role: 'project', name: project }),
+        clock,
+        defaultFieldManager: controller,
+      });
     return controllersOf({
-      compute: { clock, hub: 'hub', recorder, networkingIntegration: true, dataPlane: 'none' },
+      compute: { clock, hub: 'hub', recorder, networkingIntegration: true, dataPlane },
       network: {
         clock,
         random,
         log,
         hub: 'hub',
         recorder,
-        projectClient: (controller, project) =>
-          createClient({
-            transport: this.#transport(`project/${project}`, controller),
-            basePath: pathOf({ role: 'project', name: project }),
-            clock,
-            defaultFieldManager: controller,
-          }),
+        projectClient,
         ipamClasses: { networkIPv6: 'datum-network-v6', subnetIPv6: 'datum-subnet-v6' },
         quietPeriodMilliseconds: this.#options.quietPeriodSeconds * 1000,
-        dataPlane: 'none',
+        dataPlane,
         metrics: this.metrics,
       },
+      ...(dataPlane === 'none' ? {} : { fabric: { clock, hub: 'hub', recorder, projectClient } }),
       provider: { clock, recorder: (plane) => recorder(plane, 'simulated-provider') },
     });
   }
@@ -225,7 +234,9 @@ export class Stack {
         const write = { by: identity, plane, method, path: pathInPlane(path) };
         stack.writes.push(write);
         await stack.guard?.(write);
-        return inner.request(request);
+        const answer = await inner.request(request);
+        await stack.answering?.(write);
+        return answer;
       },
       close: () => inner.close(),
     };

@@ -1,14 +1,18 @@
 import type { Static } from 'typebox';
+import { parseTime, type Stored } from '../../meta/index.ts';
 import { age, column } from '../conditions.ts';
 import { defineKind, type Specified } from '../define.ts';
 import type { Kind } from '../kind.ts';
 import { immutable, int64, object, optional, text } from '../schema.ts';
 import { cloud } from './shared.ts';
 
+/** The largest number: what survives in a route target is 32 bits (reference F71). 0 is reserved. */
+export const largestFabricIdentity = 2 ** 32 - 1;
+
 const spec = object(
   'Which network has the number.',
   {
-    identity: int64('The number.', { minimum: 1, maximum: 4294967295 }),
+    identity: int64('The number.', { minimum: 1, maximum: largestFabricIdentity }),
     networkUID: text('UID of the network.', { minLength: 1, maxLength: 64 }),
     networkRef: optional(
       object('The network, for people to read.', {
@@ -50,3 +54,11 @@ export const NetworkFabricIdentity: Kind<NetworkFabricIdentity> = defineKind<Net
     age,
   ],
 });
+
+/** Of what is held for one network, the one that counts: the first there was. The others are to go. */
+export function oldestIdentity(
+  held: readonly Stored<NetworkFabricIdentity>[],
+): Stored<NetworkFabricIdentity> | undefined {
+  const age = ({ metadata }: Stored<NetworkFabricIdentity>): number => parseTime(metadata.creationTimestamp) ?? 0;
+  return [...held].sort((a, b) => age(a) - age(b) || a.spec.identity - b.spec.identity)[0];
+}

@@ -39,7 +39,11 @@ const status = object('What the network is.', {
       ipv4PrefixRef: optional(networkPrefixRef('Where the IPv4 range is held.')),
     }),
   ),
-  conditions: optional(conditions('IPAMAllocated (once a range has been asked for) and Ready')),
+  conditions: optional(
+    conditions(
+      'IPAMAllocated (once a range has been asked for), Ready, and InternetEgressReady (while a wish for internet egress is refused)',
+    ),
+  ),
 });
 
 export type Network = Specified<Static<typeof spec>, Static<typeof status>>;

@@ -56,6 +56,11 @@ export const fabricReasons = define({
     'The traffic has a way, but nobody can say which address the internet sees.',
     'The source address of internet egress is not known: {why}',
   ],
+  VPCIdentifierHeld: [
+    'operator',
+    'Another VPC of the cell has the number of this network. It gets the number once that one is gone; two of one number would be one network on the wire.',
+    'VPC {vpc} is not given identifier {identifier}: {holder} has it',
+  ],
   DatapathAttached: ['nobody', 'The shard\u2019s data path is attached.', 'The data path is attached'],
   DatapathNotAttached: [
     'operator',

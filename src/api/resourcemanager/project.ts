@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { KubeObject } from '../../meta/index.ts';
+import { isApiError, type KubeObject } from '../../meta/index.ts';
 import { age, conditionColumn, conditions, reasonColumn, seed } from '../conditions.ts';
 import { defineKind } from '../define.ts';
 import type { Kind } from '../kind.ts';
@@ -39,3 +39,10 @@ export const Project: Kind<Project> = defineKind<Project>({
   ],
   columns: [conditionColumn('Ready'), reasonColumn('Ready'), age],
 });
+
+/** Whether the answer says that the project is gone for good; every other failure may pass (architecture, Planes). */
+export function isProjectGone(error: unknown): boolean {
+  if (!isApiError(error, 'NotFound')) return false;
+  const { group, kind } = error.status.details ?? {};
+  return group === Project.group && kind === Project.plural;
+}

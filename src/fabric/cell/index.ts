@@ -2,8 +2,9 @@ import type { Controller } from '../../kube/index.ts';
 import type { FabricDeps } from '../shared/deps.ts';
 import { attachmentController } from './attachment/controller.ts';
 import { egressController } from './egress/controller.ts';
+import { vpcController } from './vpc/controller.ts';
 
-/** The fabric in the cells: attachments, and what operators are told of egress. */
+/** The fabric in the cells: networks and attachments as nodes know them, and what operators are told of egress. */
 export function fabricCellControllers(deps: FabricDeps): Controller[] {
-  return [attachmentController(deps), egressController(deps)];
+  return [vpcController(deps), attachmentController(deps), egressController(deps)];
 }

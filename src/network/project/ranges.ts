@@ -1,4 +1,4 @@
-import { IPClaim, reasonMessage } from '../../api/index.ts';
+import { IPClaim, isProjectGone, reasonMessage } from '../../api/index.ts';
 import type { Client } from '../../kube/index.ts';
 import {
   apiVersionOf,
@@ -8,7 +8,7 @@ import {
   type Stored,
   withCondition,
 } from '../../meta/index.ts';
-import { isProjectGone, refusalOf } from '../shared/refusal.ts';
+import { refusalOf } from '../shared/refusal.ts';
 import type { Scope } from '../shared/scope.ts';
 
 /** A range that a network or a context is to hold. */

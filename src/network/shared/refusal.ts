@@ -1,4 +1,4 @@
-import { Project, reasonMessage } from '../../api/index.ts';
+import { reasonMessage } from '../../api/index.ts';
 import { ApiError, isApiError } from '../../meta/index.ts';
 
 /** What IPAM (or the way to it) answered in place of an address or a range, in network services' own terms. */
@@ -40,13 +40,6 @@ const rejected = new Set([
 /** The cause type of an IPAM refusal (B.3): the reason of the first cause. */
 export function causeOf(error: ApiError): string | undefined {
   return error.status.details?.causes?.[0]?.reason;
-}
-
-/** Whether the answer says that the project is gone for good; every other failure may pass (architecture, Planes). */
-export function isProjectGone(error: unknown): boolean {
-  if (!isApiError(error, 'NotFound')) return false;
-  const { group, kind } = error.status.details ?? {};
-  return group === Project.group && kind === Project.plural;
 }
 
 function isNamespaceMissing(error: ApiError): boolean {

@@ -13,7 +13,7 @@ import {
 } from '../../../src/api/index.ts';
 import { apiVersionOf, Event, Namespace } from '../../../src/meta/index.ts';
 import { Stack } from '../../harness/stack.ts';
-import { location, said, Tenant, topology } from './world.ts';
+import { createLocation, location, said, Tenant, topology } from './world.ts';
 
 /** Reference E, from E12 on: what needs a project, the hub and cells together. Names and values are the reference's. */
 
@@ -21,11 +21,6 @@ let stack: Stack;
 afterEach(() => stack.close());
 
 const apiVersion = apiVersionOf(Location);
-
-function createLocation(name: string, places: Record<string, string>): Promise<unknown> {
-  const spec = { locationClassName: 'self-managed', topology: places, provider: {} };
-  return stack.hub.create(Location, { apiVersion, kind: Location.kind, metadata: { name }, spec } as Location);
-}
 
 const servingIn = async (at: string) =>
   (await stack.cell(at).list(ServingLocation)).items.map(({ metadata }) => metadata.name).sort();
@@ -36,7 +31,7 @@ describe('a network and its presence', () => {
   let alpha: Tenant;
   beforeEach(async () => {
     stack = await Stack.open();
-    await createLocation(location, topology('DSM'));
+    await createLocation(stack, location, topology('DSM'));
     alpha = await Tenant.open(stack);
     await alpha.locationBinding(location);
   });
@@ -196,7 +191,7 @@ describe('locations and what reaches a cell', () => {
   });
 
   it('E29 location-federation-publish: it reaches its cell and no other, follows edits, and 150 s of nothing write nothing', async () => {
-    await createLocation('e2e-publish', { ...topology('SJC') });
+    await createLocation(stack, 'e2e-publish', { ...topology('SJC') });
     const key = { namespace: '', name: 'e2e-publish' };
     const cell = stack.cell('e2e-publish');
     const arrived = await stack.until('the copy in its cell', () => cell.get(ServingLocation, key));
@@ -217,7 +212,7 @@ describe('locations and what reaches a cell', () => {
   });
 
   it('E31 location-federation-removal-guard: a cell with a network’s presence keeps its identity, and loses it after the last', async () => {
-    await createLocation('us-central-1', topology('DSM'));
+    await createLocation(stack, 'us-central-1', topology('DSM'));
     const alpha = await Tenant.open(stack);
     await alpha.locationBinding('us-central-1');
     await alpha.network('guard-net', ['IPv6']);
@@ -238,8 +233,8 @@ describe('locations and what reaches a cell', () => {
   });
 
   it('E32 location-federation-unlabelled-member: a location that no cell serves is published, and is in no cell', async () => {
-    await createLocation('e2e-nowhere', topology('SJC'));
-    await createLocation('e2e-publish', topology('SJC'));
+    await createLocation(stack, 'e2e-nowhere', topology('SJC'));
+    await createLocation(stack, 'e2e-publish', topology('SJC'));
     await stack.until('the one with a cell', async () => (await servingIn('e2e-publish')).length === 1);
     const published = await stack.hub.get(ServingLocation, { namespace: '', name: 'e2e-nowhere' });
     expect(published?.spec?.topology).toEqual(topology('SJC'));
@@ -249,8 +244,8 @@ describe('locations and what reaches a cell', () => {
   });
 
   it('E30 location-federation-no-city-code: is in no cell, and an Event says why', async () => {
-    await createLocation('dfw', { 'topology.datum.net/region': 'us-south-1' });
-    await createLocation('e2e-publish', topology('SJC'));
+    await createLocation(stack, 'dfw', { 'topology.datum.net/region': 'us-south-1' });
+    await createLocation(stack, 'e2e-publish', topology('SJC'));
     const event = await stack.until('the Event', async () =>
       (await stack.hub.list(Event, { namespace: 'default' })).items.find((each) => each.reason === 'MissingCityCode'),
     );

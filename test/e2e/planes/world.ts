@@ -3,6 +3,7 @@ import {
   hubNamespaceName,
   IPClaim,
   IPPool,
+  Location,
   LocationBinding,
   Network,
   NetworkBinding,
@@ -170,4 +171,9 @@ export function said(object: { status?: unknown } | undefined, type: string): Co
 /** A location as an operator declares it. */
 export function topology(cityCode: string): Record<string, string> {
   return { [topologyKeys.cityCode]: cityCode, [topologyKeys.region]: 'us-west-1' };
+}
+
+export function createLocation(stack: Stack, name: string, places = topology('DSM')): Promise<unknown> {
+  const spec = { locationClassName: 'self-managed', topology: places, provider: {} };
+  return stack.hub.create(Location, { apiVersion, kind: Location.kind, metadata: { name }, spec } as Location);
 }

@@ -1,7 +1,6 @@
-import { IPClaim, identityLabels } from '../../../api/index.ts';
+import { IPClaim, identityLabels, isProjectGone } from '../../../api/index.ts';
 import type { Client } from '../../../kube/index.ts';
 import { isApiError, type Stored } from '../../../meta/index.ts';
-import { isProjectGone } from '../../shared/refusal.ts';
 import { holderOf, identitySelector, isOf, type Place } from './identity.ts';
 
 /** Everything IPAM holds for an interface, found by identity and not by memory. */

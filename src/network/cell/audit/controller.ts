@@ -1,8 +1,7 @@
-import { IPClaim, NetworkInterface, NetworkInterfaceClaim } from '../../../api/index.ts';
+import { IPClaim, isProjectGone, NetworkInterface, NetworkInterfaceClaim } from '../../../api/index.ts';
 import type { Controller, Plane } from '../../../kube/index.ts';
 import { Namespace } from '../../../meta/index.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
-import { isProjectGone } from '../../shared/refusal.ts';
 import { indexClaims, reads } from '../cell.ts';
 import type { CellMetrics } from '../metrics.ts';
 import { recordOf } from '../routing.ts';

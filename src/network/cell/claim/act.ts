@@ -1,6 +1,7 @@
 import {
   type AddressRequest,
   type IPClaim,
+  isProjectGone,
   NetworkInterface,
   NetworkInterfaceClaim,
   networkingFinalizers,
@@ -16,7 +17,7 @@ import {
   removeFinalizer,
 } from '../../../kube/index.ts';
 import { ApiError, findCondition, isApiError, jsonEqual, type Stored } from '../../../meta/index.ts';
-import { isProjectGone, refusalOf } from '../../shared/refusal.ts';
+import { refusalOf } from '../../shared/refusal.ts';
 import { allocate, giveBack } from '../allocation/allocate.ts';
 import { holderOf, keyOfClaim, type Place } from '../allocation/identity.ts';
 import { listAllocations, release, setHolder } from '../allocation/ledger.ts';

@@ -1,8 +1,10 @@
 import {
+  InternetEgressClass,
   LocationBinding,
   Network,
   NetworkBinding,
   NetworkContext,
+  NetworkFabricIdentity,
   NetworkInterface,
   networkingAnnotations,
   networkingLabels,
@@ -25,6 +27,17 @@ import {
   type Stored,
 } from '../../../meta/index.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
+import {
+  type Found,
+  fabricKinds,
+  fabricRules,
+  hasFabric,
+  indexClasses,
+  indexIdentities,
+  indexNetworks,
+  networksOfClass,
+  networksOfIdentity,
+} from '../fabric.ts';
 import { hubNamespacesOf, indexRoutes, projectPlaneId, type Routing, routingOf } from '../routing.ts';
 import { isSynced, unsyncedRetry } from '../synced.ts';
 import { type Answer, bindingStatus, type ContextStep, decide, type Snapshot } from './decide.ts';
@@ -58,6 +71,8 @@ const lateCacheMilliseconds = 1_000;
  * the hub's plane, the hub namespace and no name: its bindings are told so.
  */
 export function presenceController(deps: NetworkDeps): Controller {
+  const fabric = hasFabric(deps);
+  const seen = fabric ? [...hubKinds, ...fabricKinds] : hubKinds;
   /** Since when a project with bindings that have an answer is not served. Milliseconds since the Unix epoch. */
   const unserved = new Map<string, number>();
 
@@ -69,6 +84,7 @@ export function presenceController(deps: NetworkDeps): Controller {
         { apiGroups: [NetworkBinding.group], resources: ['networkbindings/status'], verbs: ['patch'] },
         { apiGroups: [NetworkBinding.group], resources: ['networkinterfaces'], verbs: reads },
         { apiGroups: [''], resources: ['namespaces'], verbs: reads },
+        ...(fabric ? fabricRules : []),
       ],
       project: [
         {
@@ -88,6 +104,14 @@ export function presenceController(deps: NetworkDeps): Controller {
       if (plane.id === deps.hub) {
         indexRoutes(plane);
         indexHub(plane);
+        if (fabric) {
+          indexClasses(plane);
+          indexIdentities(plane);
+          const presences = (found: readonly Found[]) =>
+            found.flatMap((each) => presencesOf(each.network, each.plane, plane));
+          watch.on(plane, InternetEgressClass, (changed, event) => presences(networksOfClass(planes, changed, event)));
+          watch.on(plane, NetworkFabricIdentity, (identity) => presences(networksOfIdentity(planes, identity)));
+        }
         watch.on(plane, NetworkBinding, (binding) => requestsFor(plane, planes, binding, pairOfBinding(binding)));
         watch.on(plane, NetworkInterface, (copy, event) => {
           const pair = pairOfInterface(copy);
@@ -114,6 +138,7 @@ export function presenceController(deps: NetworkDeps): Controller {
       }
       if (plane.role !== 'project') return;
       indexProject(plane);
+      if (fabric) indexNetworks(plane);
       const hub = planes.get(deps.hub);
       for (const binding of hub?.informer(NetworkBinding).list() ?? []) {
         if (hub === undefined) break;
@@ -150,13 +175,13 @@ export function presenceController(deps: NetworkDeps): Controller {
       if (hub === undefined || plane === undefined) return undefined;
       if (plane === hub) return unrouted(hub, request.namespace, planes, unserved, deps);
       unserved.delete(plane.name);
-      if (!isSynced(hub, [Namespace, ...hubKinds]) || !isSynced(plane, projectKinds)) return unsyncedRetry;
+      if (!isSynced(hub, [Namespace, ...seen]) || !isSynced(plane, projectKinds)) return unsyncedRetry;
 
       const pair = pairOf(request.name);
       const { namespace } = request;
       const { quietPeriodMilliseconds } = deps;
-      const time = { now: deps.clock.now(), quietPeriodMilliseconds };
-      const { snapshot, misreferenced } = observe(hub, plane, namespace, pair, time);
+      const settings = { now: deps.clock.now(), quietPeriodMilliseconds, fabric };
+      const { snapshot, misreferenced } = observe(hub, plane, namespace, pair, settings);
       const plan = decide(snapshot);
       let late = false;
       for (const step of plan.steps) {

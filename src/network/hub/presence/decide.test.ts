@@ -41,6 +41,7 @@ function snapshot(part: Partial<Snapshot> = {}): Snapshot {
     inUse: false,
     locationAvailable: true,
     network: network(),
+    fabric: undefined,
     contexts: [],
     nameTaken: false,
     now: start,

@@ -10,6 +10,7 @@ import {
   type Reason,
   reasonMessage,
 } from '../../../api/index.ts';
+import { mergeDifference } from '../../../kube/index.ts';
 import {
   apiVersionOf,
   type Condition,
@@ -25,6 +26,7 @@ import {
   type Stored,
   withCondition,
 } from '../../../meta/index.ts';
+import type { FabricFacts } from '../fabric.ts';
 import type { Pair } from './key.ts';
 
 export interface Snapshot {
@@ -41,6 +43,8 @@ export interface Snapshot {
   /** Whether the project has a LocationBinding for the location. */
   locationAvailable: boolean;
   network: Stored<Network> | undefined;
+  /** What the fabric is to know of the network; undefined where there is no fabric, or no network. */
+  fabric: FabricFacts | undefined;
   /** Contexts whose spec says this pair. */
   contexts: readonly Stored<NetworkContext>[];
   /** Whether the readable name is that of a context of another pair. */
@@ -58,7 +62,7 @@ export type Answer =
 export type ContextStep =
   | { do: 'create'; object: NetworkContext }
   /** A merge patch of what differs. */
-  | { do: 'update'; context: Stored<NetworkContext>; metadata: ContextPatch; spec: NetworkContext['spec'] | undefined }
+  | { do: 'update'; context: Stored<NetworkContext>; metadata: ContextPatch; spec: SpecPatch | undefined }
   | { do: 'stamp'; context: Stored<NetworkContext>; since: string }
   /** Nothing needs it, and its quiet period is over; or it is of a network that is gone. */
   | { do: 'delete'; context: Stored<NetworkContext>; because: 'quiet' | 'network-gone' };
@@ -68,6 +72,8 @@ export interface ContextPatch {
   annotations?: Record<string, null>;
   ownerReferences?: OwnerReference[];
 }
+
+export type SpecPatch = Record<string, unknown>;
 
 export interface Plan {
   steps: ContextStep[];
@@ -148,7 +154,7 @@ function kept(
     if (ofAnother) return [{ do: 'delete', context, because: 'network-gone' }];
   }
   const metadata: ContextPatch = {};
-  let spec: NetworkContext['spec'];
+  let spec: SpecPatch | undefined;
   if (stampOf(context) !== undefined) metadata.annotations = { [networkingAnnotations.unclaimedSince]: null };
   if (context === usable && network !== undefined && !isTerminating(network)) {
     const labels = { ...context.metadata.labels, ...labelsOf(snapshot, network) };
@@ -156,16 +162,24 @@ function kept(
     if (!isControlledBy(context, network)) {
       metadata.ownerReferences = [...(context.metadata.ownerReferences ?? []), controllerReference(network)];
     }
-    const wanted = specOf(snapshot.pair, network);
-    const differs = Object.entries(wanted).some(
-      ([field, value]) => !jsonEqual(value, (context.spec as Record<string, unknown> | undefined)?.[field]),
-    );
-    if (differs) spec = wanted;
+    spec = patchOf(specOf(snapshot, network), context.spec);
   }
   return Object.keys(metadata).length === 0 && spec === undefined ? [] : [{ do: 'update', context, metadata, spec }];
 }
 
-function specOf({ network: name, location }: Pair, network: Stored<Network>): NonNullable<NetworkContext['spec']> {
+/** What makes a spec say all that is wanted, and leaves the rest of it; undefined where it does. */
+function patchOf(wanted: NonNullable<NetworkContext['spec']>, held: NetworkContext['spec']): SpecPatch | undefined {
+  const differs = Object.entries(wanted).some(
+    ([field, value]) => !jsonEqual(value, (held as Record<string, unknown> | undefined)?.[field]),
+  );
+  if (!differs) return undefined;
+  const { egress } = wanted;
+  // Whole: nothing of what was said before may stand beside it.
+  return { ...wanted, ...(egress === undefined ? {} : { egress: mergeDifference(held?.egress ?? {}, egress) }) };
+}
+
+function specOf({ pair, fabric }: Snapshot, network: Stored<Network>): NonNullable<NetworkContext['spec']> {
+  const { network: name, location } = pair;
   const { ipFamilies = [], mtu } = network.spec;
   return {
     network: { name },
@@ -174,6 +188,18 @@ function specOf({ network: name, location }: Pair, network: Stored<Network>): No
     ...(ipFamilies.length === 0 ? {} : { ipFamilies }),
     ...(mtu === undefined ? {} : { mtu }),
     networkGeneration: network.metadata.generation ?? 1,
+    ...(fabric === undefined ? {} : fabricSpec(fabric)),
+  };
+}
+
+/** What is not known, or refused, is not said: what was said earlier stays. */
+function fabricSpec({
+  identity,
+  egress,
+}: FabricFacts): Pick<NonNullable<NetworkContext['spec']>, 'fabricIdentity' | 'egress'> {
+  return {
+    ...(identity === undefined ? {} : { fabricIdentity: identity }),
+    ...('intent' in egress ? { egress: { internet: egress.intent } } : {}),
   };
 }
 
@@ -196,7 +222,7 @@ function contextOf(snapshot: Snapshot, network: Stored<Network>, name: string): 
       labels: labelsOf(snapshot, network),
       ownerReferences: [controllerReference(network)],
     },
-    spec: specOf(snapshot.pair, network),
+    spec: specOf(snapshot, network),
   };
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../../../api/index.ts';
 import type { Plane } from '../../../kube/index.ts';
 import { isTerminating, type Stored } from '../../../meta/index.ts';
+import { fabricFacts } from '../fabric.ts';
 import { hubNamespacesOf } from '../routing.ts';
 import type { Snapshot } from './decide.ts';
 import { type Pair, pairName } from './key.ts';
@@ -112,8 +113,10 @@ export function observe(
   project: Plane,
   namespace: string,
   pair: Pair,
-  time: { now: number; quietPeriodMilliseconds: number },
+  settings: { now: number; quietPeriodMilliseconds: number; fabric: boolean },
 ): Observed {
+  const { fabric, ...time } = settings;
+  const network = project.informer(Network).get(namespace, pair.network);
   const hubNamespaces = hubNamespacesOf(hub, { project: project.name, namespace });
   const asked = hubNamespaces
     .flatMap(({ metadata }) => hub.informer(NetworkBinding).byIndex(byPair, inNamespace(metadata.name, pairName(pair))))
@@ -140,7 +143,8 @@ export function observe(
       .informer(LocationBinding)
       .byIndex(byLocation, pair.location)
       .some((binding) => !isTerminating(binding)),
-    network: project.informer(Network).get(namespace, pair.network),
+    network,
+    fabric: fabric && network !== undefined ? fabricFacts(hub, network) : undefined,
     contexts: project.informer(NetworkContext).byIndex(byPair, inNamespace(namespace, pairName(pair))),
     nameTaken: held !== undefined && (heldBy?.network !== pair.network || heldBy.location !== pair.location),
     ...time,

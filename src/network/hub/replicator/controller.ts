@@ -1,5 +1,13 @@
-import type { Controller, Plane, Planes, Request } from '../../../kube/index.ts';
-import { isTerminating, jsonEqual, Namespace, type ResourceType } from '../../../meta/index.ts';
+import type { Controller, Plane, Planes, Request, Watch } from '../../../kube/index.ts';
+import {
+  isTerminating,
+  jsonEqual,
+  type KubeObject,
+  Namespace,
+  type PolicyRule,
+  type ResourceType,
+  type Stored,
+} from '../../../meta/index.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
 import { hubNamespacesOf, indexRoutes, projectPlaneId, routingOf, targetOf } from '../routing.ts';
 import { isSynced, unsyncedRetry } from '../synced.ts';
@@ -7,20 +15,32 @@ import { decide, type Located, type Step } from './decide.ts';
 
 const reads = ['get', 'list', 'watch'];
 
+/** What of a kind is not taken from projects as it is, since tenants can write there. */
+export interface Guard<T extends KubeObject> {
+  readonly rules: Record<'hub' | 'project', readonly PolicyRule[]>;
+  /** What `trusted` reads: nothing is carried before it is there. */
+  readonly kinds: Record<'hub' | 'project', readonly ResourceType[]>;
+  engage(plane: Plane, planes: Planes, watch: Watch): void;
+  /** `source` as it may be carried; `told` is what the hub has of it. */
+  trusted(source: Stored<T>, told: Stored<T> | undefined, project: Plane, hub: Plane): Stored<T>;
+}
+
 /** Carries one kind from the projects to the hub namespaces that stand for theirs, from where cells pull it. Never status. */
-export function replicator<T extends Located>(type: ResourceType<T>, deps: NetworkDeps): Controller {
+export function replicator<T extends Located>(type: ResourceType<T>, deps: NetworkDeps, guard?: Guard<T>): Controller {
   return {
     name: `network-hub-replicator-${type.plural}`,
     rules: {
-      project: [{ apiGroups: [type.group], resources: [type.plural], verbs: reads }],
+      project: [{ apiGroups: [type.group], resources: [type.plural], verbs: reads }, ...(guard?.rules.project ?? [])],
       hub: [
         { apiGroups: [type.group], resources: [type.plural], verbs: [...reads, 'create', 'update', 'delete'] },
         { apiGroups: [''], resources: ['namespaces'], verbs: reads },
+        ...(guard?.rules.hub ?? []),
       ],
     },
 
     engage(plane, planes, watch) {
       if (plane.role === 'project') {
+        guard?.engage(plane, planes, watch);
         watch.on(plane, type);
         const hub = planes.get(deps.hub);
         // Copies whose source went while the project was not looked at.
@@ -33,6 +53,7 @@ export function replicator<T extends Located>(type: ResourceType<T>, deps: Netwo
       }
       if (plane.id !== deps.hub) return;
       indexRoutes(plane);
+      guard?.engage(plane, planes, watch);
       watch.on(plane, type, (copy) => sourceOf(plane, planes, copy));
       watch.on(plane, Namespace, (namespace, event) => {
         const { labels, name } = namespace.metadata;
@@ -47,7 +68,8 @@ export function replicator<T extends Located>(type: ResourceType<T>, deps: Netwo
       const project = planes.get(request.plane);
       const hub = planes.get(deps.hub);
       if (project === undefined || hub === undefined || project === hub) return undefined;
-      if (!isSynced(hub, [Namespace, type])) return unsyncedRetry;
+      if (!isSynced(hub, [Namespace, type, ...(guard?.kinds.hub ?? [])])) return unsyncedRetry;
+      if (!isSynced(project, guard?.kinds.project ?? [])) return unsyncedRetry;
       const cached = project.informer(type).get(request.namespace, request.name);
       const targets = hubNamespacesOf(hub, { project: project.name, namespace: request.namespace }).map(
         (namespace) => ({
@@ -60,7 +82,8 @@ export function replicator<T extends Located>(type: ResourceType<T>, deps: Netwo
       const source = cached ?? (copied ? await project.client.get(type, request) : undefined);
       for (const { namespace, copy } of targets) {
         const hubNamespace = namespace.metadata.name;
-        for (const step of decide({ source, copy, hubNamespace, ending: isTerminating(namespace) })) {
+        const carried = source && (guard?.trusted(source, copy, project, hub) ?? source);
+        for (const step of decide({ source: carried, copy, hubNamespace, ending: isTerminating(namespace) })) {
           await act(step, type, hub);
         }
       }

@@ -1,0 +1,65 @@
+import { InternetEgressClass, Network, type NetworkContext, NetworkFabricIdentity } from '../../../api/index.ts';
+import type { Plane, Request } from '../../../kube/index.ts';
+import type { Stored } from '../../../meta/index.ts';
+import type { NetworkDeps } from '../../shared/deps.ts';
+import {
+  contextsNaming,
+  contextsOfClass,
+  type Found,
+  fabricKinds,
+  fabricRules,
+  hasFabric,
+  identityOf,
+  indexIdentities,
+  indexNetworks,
+  networksOfIdentity,
+} from '../fabric.ts';
+import type { Guard } from './controller.ts';
+import { trustedSpec } from './trusted.ts';
+
+/** Contexts reach cells with what the hub knows of their networks. */
+export function contextGuard(deps: NetworkDeps): Guard<NetworkContext> | undefined {
+  if (!hasFabric(deps)) return undefined;
+  return {
+    rules: {
+      hub: fabricRules,
+      project: [{ apiGroups: [Network.group], resources: ['networks'], verbs: ['get', 'list', 'watch'] }],
+    },
+    kinds: { hub: fabricKinds, project: [Network] },
+
+    engage(plane, planes, watch) {
+      if (plane.id === deps.hub) {
+        indexIdentities(plane);
+        watch.on(plane, NetworkFabricIdentity, (identity) => networksOfIdentity(planes, identity).flatMap(requestsOf));
+        watch.on(plane, InternetEgressClass, ({ metadata }) =>
+          planes
+            .byRole('project')
+            .flatMap((project) => contextsOfClass(project, metadata.name).map((each) => requestOf(project, each))),
+        );
+        return;
+      }
+      indexNetworks(plane);
+      watch.on(plane, Network, (network, event) => (event.type === 'added' ? requestsOf({ plane, network }) : []));
+    },
+
+    trusted(source, told, project, hub) {
+      if (source.spec === undefined) return source;
+      const { network: named, egress } = source.spec;
+      const network = project.informer(Network).get(source.metadata.namespace ?? '', named.name);
+      const className = egress?.internet?.className;
+      const known = {
+        identity: network === undefined ? undefined : identityOf(hub, network.metadata.uid),
+        egressClass: className === undefined ? undefined : hub.informer(InternetEgressClass).get('', className),
+      };
+      return { ...source, spec: trustedSpec(source.spec, told?.spec, known) };
+    },
+  };
+}
+
+function requestsOf({ plane, network }: Found): Request[] {
+  return contextsNaming(plane, network).map((context) => requestOf(plane, context));
+}
+
+function requestOf(plane: Plane, { metadata }: Stored<NetworkContext>): Request {
+  return { plane: plane.id, namespace: metadata.namespace ?? '', name: metadata.name };
+}
