@@ -142,7 +142,9 @@ export class World {
       });
       await this.#authorizer.openPlane(plane.id);
       const client = this.#client(plane.path);
-      const { clusterRoles, clusterRoleBindings } = controllerRoles(networkCellControllers(this.#deps()), role);
+      // Of a cell with a data plane, which takes the most rights.
+      const controllers = networkCellControllers({ ...this.#deps(), dataPlane: 'fabric' });
+      const { clusterRoles, clusterRoleBindings } = controllerRoles(controllers, role);
       for (const each of clusterRoles) await client.create(ClusterRole, each);
       for (const each of clusterRoleBindings) await client.create(ClusterRoleBinding, each);
       // The informers' own role has the same name in every plane; it is written like the others.

@@ -3,6 +3,7 @@ import { applyStatus, type Client, type EventRecorder, type Log, type Plane } fr
 import { findCondition, isApiError, Namespace, type Stored } from '../../../meta/index.ts';
 import { holderOf, isOf } from '../allocation/identity.ts';
 import { verify } from '../allocation/verify.ts';
+import { egressOf } from '../attachment.ts';
 import { claimOfUid, fieldManager, identityOf, keyOf } from '../cell.ts';
 import { isSaid } from '../claim/act.ts';
 import { allocatedCondition, interfaceStatus } from '../claim/status.ts';
@@ -148,7 +149,15 @@ async function reportMissing(of: Audit, seen: Stored<NetworkInterface>): Promise
   if (networkInterface.status?.phase !== phase) return missing.length;
   const allocated = allocatedCondition(networkInterface, missing, project);
   const expiring = findCondition(networkInterface.status.conditions, 'Expiring');
-  const status = interfaceStatus(networkInterface, phase, undefined, allocated, now, expiring);
+  const status = interfaceStatus(
+    networkInterface,
+    phase,
+    undefined,
+    allocated,
+    egressOf(networkInterface),
+    now,
+    expiring,
+  );
   if (isSaid(status, networkInterface)) return missing.length;
   await applyStatus(plane.client, NetworkInterface, networkInterface, status, fieldManager);
   if (claimRef === undefined && missing.length > 0) {

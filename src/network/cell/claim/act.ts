@@ -23,6 +23,7 @@ import { holderOf, keyOfClaim, type Place } from '../allocation/identity.ts';
 import { listAllocations, release, setHolder } from '../allocation/ledger.ts';
 import { type Allocation, familyOf, keyOfRequest, requestsOf } from '../allocation/requests.ts';
 import { verify } from '../allocation/verify.ts';
+import { egressReady } from '../attachment.ts';
 import { fieldManager, identityOf, isLive, keyOf } from '../cell.ts';
 import { dataPlaneReset } from '../dataplane.ts';
 import { unheldStamp } from '../interface/lease.ts';
@@ -221,13 +222,14 @@ async function publish(
   return mergeStatus(client, NetworkInterfaceClaim, claim, claimStatus);
 }
 
-const ownConditions = ['Allocated', 'Expiring'] as const;
+const ownConditions = ['Allocated', 'Expiring', egressReady] as const;
 
 /** Whether this service's part of an interface's status is this already. */
 export function isSaid(wanted: InterfaceStatus, { status }: Stored<NetworkInterface>): boolean {
   return (
     wanted.phase === status?.phase &&
     jsonEqual(wanted.networkContextRef, status?.networkContextRef) &&
+    jsonEqual(wanted.egress, status?.egress) &&
     ownConditions.every((type) =>
       jsonEqual(findCondition(wanted.conditions, type), findCondition(status?.conditions, type)),
     )

@@ -4,6 +4,7 @@ import { findCondition, type KubeObject, type Stored } from '../../../meta/index
 import type { NetworkDeps } from '../../shared/deps.ts';
 import { retryDelay } from '../../shared/retry.ts';
 import { keyOfRequest } from '../allocation/requests.ts';
+import { attachmentKinds, attachmentRules } from '../attachment.ts';
 import { Projects, projectsRule } from '../audit/projects.ts';
 import { reads } from '../cell.ts';
 import type { CellMetrics } from '../metrics.ts';
@@ -32,6 +33,7 @@ export function claimController(deps: NetworkDeps, metrics: CellMetrics): Contro
   const enqueues = new Map<string, (request: Request) => void>();
   const projects = new Projects(log);
   const arrivals = new Arrivals();
+  const attachments = attachmentKinds(deps.dataPlane);
 
   return {
     name,
@@ -49,6 +51,7 @@ export function claimController(deps: NetworkDeps, metrics: CellMetrics): Contro
         { apiGroups: [group], resources: ['networkcontexts', 'subnets', 'servinglocations'], verbs: reads },
         { apiGroups: [''], resources: ['namespaces'], verbs: reads },
         projectsRule,
+        ...attachmentRules(attachments),
         { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
       ],
       project: [
@@ -64,7 +67,7 @@ export function claimController(deps: NetworkDeps, metrics: CellMetrics): Contro
         enqueues.delete(plane.id);
         lines.forget(plane.id);
       });
-      watchClaims(plane, watch);
+      watchClaims(plane, watch, attachments);
       // A claim that is gone waits for nothing, whatever became of its last pass.
       watch.on(plane, NetworkInterfaceClaim, (claim, event) => {
         const { uid } = claim.metadata;
@@ -82,7 +85,7 @@ export function claimController(deps: NetworkDeps, metrics: CellMetrics): Contro
       const claim = plane?.informer(NetworkInterfaceClaim).get(request.namespace, request.name);
       if (plane === undefined || claim === undefined) return undefined;
       const { uid } = claim.metadata;
-      const seen = await observe(plane, claim, clock.now());
+      const seen = await observe(plane, claim, attachments, clock.now());
       let snapshot: Snapshot = { ...seen, verificationDue: verifications.isDue(seen, clock.monotonic()) };
       let waiting: Waiting = 'no';
 

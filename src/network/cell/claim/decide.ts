@@ -2,6 +2,7 @@ import type { AddressRequest, NetworkInterface } from '../../../api/index.ts';
 import { isTerminating, jsonEqual, type Stored } from '../../../meta/index.ts';
 import { networkScope, type Scope } from '../../shared/scope.ts';
 import { requestsOf } from '../allocation/requests.ts';
+import { egressOf, egressSaid } from '../attachment.ts';
 import { dataPlaneReset } from '../dataplane.ts';
 import { isRefused, locationOf, projectOf, type Refused, type Routing, recordOf } from '../routing.ts';
 import { adoptionRefusal, networkRefusal } from './adoption.ts';
@@ -104,7 +105,7 @@ function adopt(snapshot: Snapshot, admission: Admission, networkInterface: Store
 
 /** A bound claim: derived fields, the check against IPAM, and what is published. Nothing here takes an address away. */
 function upkeep(snapshot: Snapshot, networkInterface: Stored<NetworkInterface>): Step {
-  const { claim, contexts, subnets, verificationDue, missing, now } = snapshot;
+  const { claim, contexts, subnets, attachment, verificationDue, missing, now } = snapshot;
   const routing = recordOf(networkInterface) ?? recordOf(claim);
   // Another service's interface, without a record: as if it were not bound yet.
   const admitted = routing === undefined ? admit(snapshot, true) : undefined;
@@ -129,12 +130,13 @@ function upkeep(snapshot: Snapshot, networkInterface: Stored<NetworkInterface>):
     }) ??
     (gateways !== undefined && isRefused(gateways) ? gateways : undefined);
   const allocated = allocatedCondition(networkInterface, missing, place.project);
-  const published = interfaceStatus(networkInterface, 'Bound', context?.metadata.name, allocated, now);
+  const egress = egressSaid(networkInterface, attachment);
+  const published = interfaceStatus(networkInterface, 'Bound', context?.metadata.name, allocated, egress, now);
   return {
     do: 'publish',
     networkInterface,
     interfaceStatus: published,
-    claimStatus: boundStatus(claim, networkInterface, allocated, refused, now),
+    claimStatus: boundStatus(claim, networkInterface, allocated, refused, egress, now),
     ...(refused === undefined ? {} : { refused }),
     ...(allocated.reason === 'AddressAllocationMissing' ? { missing: allocated.message } : {}),
   };
@@ -145,5 +147,5 @@ function refuse({ claim, now }: Snapshot, refused: Refused, held?: Stored<Networ
   const said = { reason, message };
   if (held === undefined) return { do: 'publish', claimStatus: refusedStatus(claim, said, now), refused };
   const allocated = allocatedCondition(held, undefined, '');
-  return { do: 'publish', claimStatus: boundStatus(claim, held, allocated, said, now), refused };
+  return { do: 'publish', claimStatus: boundStatus(claim, held, allocated, said, egressOf(held), now), refused };
 }

@@ -6,7 +6,8 @@ import {
   Subnet,
 } from '../../../api/index.ts';
 import type { Plane, Request, Watch } from '../../../kube/index.ts';
-import { isTerminating, type KubeObject, Namespace, type Stored } from '../../../meta/index.ts';
+import { isTerminating, type KubeObject, Namespace, type ResourceType, type Stored } from '../../../meta/index.ts';
+import { attachmentOf, saysOtherwise } from '../attachment.ts';
 import { indexClaims, requestOf } from '../cell.ts';
 import { isEnding } from './ending.ts';
 import { interfaceNameOf, type Snapshot } from './snapshot.ts';
@@ -14,13 +15,14 @@ import { interfaceNameOf, type Snapshot } from './snapshot.ts';
 const byInterface = 'network/interface';
 const byNetwork = 'network/network';
 const byContext = 'network/context';
+const byAttachment = 'network/attachment';
 
 function inNamespace(object: KubeObject, name: string): string {
   return `${object.metadata.namespace ?? ''}/${name}`;
 }
 
 /** Everything that can change the decision about a claim looks at that claim again, and at no other. */
-export function watchClaims(plane: Plane, watch: Watch): void {
+export function watchClaims(plane: Plane, watch: Watch, attachments: readonly ResourceType[]): void {
   const claims = plane.informer(NetworkInterfaceClaim);
   const contexts = plane.informer(NetworkContext);
   indexClaims(plane);
@@ -46,6 +48,18 @@ export function watchClaims(plane: Plane, watch: Watch): void {
     const key = inNamespace(object, object.metadata.name);
     return requests(claims.byIndex(byInterface, key));
   });
+  plane.informer(NetworkInterface).addIndex(byAttachment, (object) => {
+    const ref = object.status?.attachmentRef;
+    return ref === undefined ? [] : [inNamespace(object, `${ref.kind}.${ref.apiGroup}/${ref.name}`)];
+  });
+  for (const type of attachments) {
+    watch.on(plane, type, (attachment, event) => {
+      if (event.type === 'updated' && !saysOtherwise(event.old, attachment)) return [];
+      const key = inNamespace(attachment, `${type.kind}.${type.group}/${attachment.metadata.name}`);
+      const attached = plane.informer(NetworkInterface).byIndex(byAttachment, key);
+      return attached.flatMap((each) => requests(claims.byIndex(byInterface, inNamespace(each, each.metadata.name))));
+    });
+  }
   watch.on(plane, NetworkContext, ofContext);
   watch.on(plane, Subnet, (subnet) => {
     const context = contexts.get(subnet.metadata.namespace ?? '', subnet.spec?.networkContext.name ?? '');
@@ -62,17 +76,20 @@ export function watchClaims(plane: Plane, watch: Watch): void {
 export async function observe(
   plane: Plane,
   claim: Stored<NetworkInterfaceClaim>,
+  attachments: readonly ResourceType[],
   now: number,
 ): Promise<Omit<Snapshot, 'verificationDue'>> {
   const { namespace = '' } = claim.metadata;
   const name = interfaceNameOf(claim);
   const contexts = plane.informer(NetworkContext).byIndex(byNetwork, inNamespace(claim, claim.spec.network.name));
   const cellNamespace = plane.informer(Namespace).get('', namespace);
+  const networkInterface = isEnding(claim)
+    ? await plane.client.get(NetworkInterface, { namespace, name })
+    : plane.informer(NetworkInterface).get(namespace, name);
   return {
     claim,
-    networkInterface: isEnding(claim)
-      ? await plane.client.get(NetworkInterface, { namespace, name })
-      : plane.informer(NetworkInterface).get(namespace, name),
+    networkInterface,
+    attachment: attachmentOf(plane, attachments, networkInterface),
     servingLocations: plane
       .informer(ServingLocation)
       .list()

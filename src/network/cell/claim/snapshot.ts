@@ -1,5 +1,5 @@
 import type { NetworkContext, NetworkInterface, NetworkInterfaceClaim, Subnet } from '../../../api/index.ts';
-import type { Stored } from '../../../meta/index.ts';
+import type { KubeObject, Stored } from '../../../meta/index.ts';
 import type { Outcome } from '../allocation/allocate.ts';
 import type { MissingAddress } from '../allocation/verify.ts';
 
@@ -14,6 +14,8 @@ export interface Snapshot {
   claim: Stored<NetworkInterfaceClaim>;
   /** The interface the claim is about: the one it names, or the one of its own name. */
   networkInterface: Stored<NetworkInterface> | undefined;
+  /** What the data plane attaches that interface by, as its `attachmentRef` names it. */
+  attachment?: KubeObject | undefined;
   /** Names of the ServingLocations in the cell. */
   servingLocations: readonly string[];
   /** Of the claim's namespace. */

@@ -1,6 +1,7 @@
 import { type NetworkInterface, type NetworkInterfaceClaim, type Reason, reasonMessage } from '../../../api/index.ts';
 import { type Condition, findCondition, formatTime, type Stored, withCondition } from '../../../meta/index.ts';
 import type { MissingAddress } from '../allocation/verify.ts';
+import { type EgressSaid, egressReady } from '../attachment.ts';
 import type { LeaseState } from '../interface/lease.ts';
 import type { Refused } from '../routing.ts';
 import type { ClaimStatus, InterfaceStatus } from './snapshot.ts';
@@ -56,6 +57,7 @@ export function interfaceStatus(
   phase: 'Bound' | 'Available',
   context: string | undefined,
   allocated: Said,
+  { egress, ready }: EgressSaid,
   now: number,
   expiring?: Said,
 ): InterfaceStatus {
@@ -68,7 +70,12 @@ export function interfaceStatus(
   return {
     phase,
     ...(networkContextRef === undefined ? {} : { networkContextRef }),
-    conditions: [...of('Allocated', allocated), ...(expiring === undefined ? [] : of('Expiring', expiring))],
+    ...(egress === undefined ? {} : { egress }),
+    conditions: [
+      ...of('Allocated', allocated),
+      ...(expiring === undefined ? [] : of('Expiring', expiring)),
+      ...(ready === undefined ? [] : of(egressReady, ready as Said)),
+    ],
   };
 }
 
@@ -89,6 +96,7 @@ export function boundStatus(
   networkInterface: Stored<NetworkInterface>,
   allocated: Said,
   refused: Refused | undefined,
+  { egress }: EgressSaid,
   now: number,
 ): ClaimStatus {
   const { name } = networkInterface.metadata;
@@ -103,7 +111,6 @@ export function boundStatus(
     conditions.set(type, condition === undefined ? pending : pick(condition));
   }
   conditions.set('Ready', refused === undefined ? readyOf(conditions, name) : pick({ status: 'False', ...refused }));
-  const { egress } = networkInterface.status ?? {};
   return {
     networkInterfaceRef: { name },
     ...(addresses === undefined ? {} : { addresses }),

@@ -76,7 +76,7 @@ export function decide({ networkInterface, holder, lease, now }: Snapshot): Step
   if (kept.state === 'expired') return { do: 'delete', reason: 'LeaseExpired', since };
   const allocated = allocatedCondition(networkInterface, undefined, routing.project);
   const expiring = expiringCondition(networkInterface, kept);
-  const status = interfaceStatus(networkInterface, 'Available', undefined, allocated, now, expiring);
+  const status = interfaceStatus(networkInterface, 'Available', undefined, allocated, {}, now, expiring);
   return { do: 'settle', reset: dataPlaneReset(networkInterface, now), status, again: kept.again };
 }
 
