@@ -15,7 +15,8 @@ export async function act(step: Step, snapshot: Snapshot, plane: Plane, identifi
     case 'identify': {
       const { vpc } = snapshot;
       if (vpc === undefined) return snapshot;
-      return { ...snapshot, identifier: (await identifiers.take(plane, vpc, step.vpcId)) ?? 'none' };
+      const { uid } = snapshot.networkInterface.metadata;
+      return { ...snapshot, identifier: (await identifiers.take(plane, vpc, step.vpcId, uid)) ?? 'none' };
     }
     case 'attach':
       return { ...snapshot, attachment: await client.create(VPCAttachment, step.object) };

@@ -7,6 +7,7 @@ import { act } from './act.ts';
 import { decide } from './decide.ts';
 import { Identifiers } from './identifiers.ts';
 import { observe, watchAttachments } from './observe.ts';
+import { recordedPair } from './pair.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** A decision that goes on longer than any attachment's whole life takes is a fault, not work. */
@@ -35,6 +36,10 @@ export function attachmentController({ clock }: FabricDeps, identifiers = new Id
 
     engage(plane, _planes, watch) {
       watchAttachments(plane, watch);
+      watch.on(plane, NetworkInterface, ({ metadata }, event) => {
+        if (event.type === 'deleted') identifiers.forgetInterface(plane, metadata.uid);
+        return [];
+      });
       plane.signal.addEventListener('abort', () => identifiers.forget(plane));
     },
 
@@ -57,6 +62,8 @@ export function attachmentController({ clock }: FabricDeps, identifiers = new Id
         }
       } finally {
         if (taken !== undefined) identifiers.settle(plane, taken);
+        const pair = snapshot.definition === undefined ? undefined : recordedPair(snapshot.definition);
+        if (pair !== undefined) identifiers.note(plane, networkInterface.metadata.uid, pair);
       }
       throw new Error(`attachment ${request.namespace}/${request.name} does not come to rest`);
     },

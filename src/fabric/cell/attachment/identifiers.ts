@@ -57,16 +57,21 @@ export function nextIdentifier(
  */
 export class Identifiers {
   readonly #runs = new Map<string, Run>();
+  /** What interfaces had last, by plane and UID. */
+  readonly #last = new Map<string, Attachment>();
   readonly #largest: number;
 
   constructor(largest: number = attachmentIdentifier.largest) {
     this.#largest = largest;
   }
 
-  /** One of VPC `id` that nobody holds, and nobody else is given until `settle`; undefined where every one is held. */
-  take(plane: Plane, vpc: Stored<VPC>, id: number): Promise<number | undefined> {
+  /**
+   * One of VPC `id` that nobody holds, and nobody else is given until `settle`; undefined where every one is held. An
+   * interface whose objects were all deleted by hand gets the one it had.
+   */
+  take(plane: Plane, vpc: Stored<VPC>, id: number, interfaceUid: string): Promise<number | undefined> {
     const run = this.#runOf(plane, vpc, id);
-    const taken = run.turn.then(() => this.#next(run, plane, vpc, id));
+    const taken = run.turn.then(() => this.#again(run, plane, id, interfaceUid) ?? this.#next(run, plane, vpc, id));
     run.turn = taken.catch(() => undefined);
     return taken;
   }
@@ -76,9 +81,27 @@ export class Identifiers {
     this.#runs.get(runKey(plane, vpc))?.pending.delete(attachment);
   }
 
+  /** An interface has this pair. */
+  note(plane: Plane, interfaceUid: string, pair: Attachment): void {
+    this.#last.set(`${plane.id}\0${interfaceUid}`, pair);
+  }
+
+  forgetInterface(plane: Plane, interfaceUid: string): void {
+    this.#last.delete(`${plane.id}\0${interfaceUid}`);
+  }
+
   /** Forgets a plane that is left. */
   forget(plane: Plane): void {
-    for (const key of this.#runs.keys()) if (key.startsWith(`${plane.id}\0`)) this.#runs.delete(key);
+    for (const map of [this.#runs, this.#last]) {
+      for (const key of map.keys()) if (key.startsWith(`${plane.id}\0`)) map.delete(key);
+    }
+  }
+
+  #again(run: Run, plane: Plane, vpc: number, interfaceUid: string): number | undefined {
+    const last = this.#last.get(`${plane.id}\0${interfaceUid}`);
+    if (last?.vpc !== vpc || run.pending.has(last.attachment) || isInUse(plane, last)) return undefined;
+    run.pending.add(last.attachment);
+    return last.attachment;
   }
 
   async #next(run: Run, plane: Plane, vpc: Stored<VPC>, id: number): Promise<number | undefined> {
