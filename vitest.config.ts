@@ -25,6 +25,16 @@ export default defineConfig({
         },
       },
       {
+        // What is promised of watches, crashes and concurrent writers, proved under load: `npm run test:trust`.
+        test: {
+          name: 'trust',
+          include: ['test/trust/**/*.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
         // A started platform each, on a machine of two cores: one file at a time.
         test: {
           name: 'e2e',

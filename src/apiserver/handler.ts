@@ -118,7 +118,7 @@ export class Handler {
     };
     checkOffered(call, verb);
     const { metrics } = this.#options;
-    return metrics === undefined ? dispatch(call, verb) : measured(metrics, call, verb);
+    return metrics === undefined ? carryOut(call, verb) : measured(metrics, call, verb);
   }
 
   #authorize(request: ApiRequest, plane: Plane, path: ResourcePath, verb: string, scope: { name: string }): void {
@@ -235,13 +235,30 @@ async function measured(metrics: ServerMetrics, call: Call, verb: Verb): Promise
   const [plane = ''] = call.plane.id.split('/', 1);
   const labels = { plane, verb, group, resource: plural, subresource: call.subresource };
   try {
-    const response = await dispatch(call, verb);
+    const response = await carryOut(call, verb);
     metrics.answered({ ...labels, code: response.status }, since);
     return response;
   } catch (error) {
     metrics.answered({ ...labels, code: error instanceof ApiError ? error.code : 500 }, since);
     throw error;
   }
+}
+
+/**
+ * A write is judged by the newest state, commits still on their way to disk included. Its refusal waits for these: told at
+ * once, it would tell of what a reader does not see yet, and of what a crash may undo.
+ */
+async function carryOut(call: Call, verb: Verb): Promise<ApiResponse> {
+  try {
+    return await dispatch(call, verb);
+  } catch (error) {
+    if (error instanceof ApiError && !isRead(verb)) await call.server.storage.settled();
+    throw error;
+  }
+}
+
+function isRead(verb: Verb): boolean {
+  return verb === 'get' || verb === 'list' || verb === 'watch';
 }
 
 function dispatch(call: Call, verb: Verb): Promise<ApiResponse> {

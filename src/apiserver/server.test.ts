@@ -27,6 +27,32 @@ function definition(plural: string, kind: string, schema: object = { type: 'obje
   };
 }
 
+describe('a write refused because of one that is not durable yet', () => {
+  it('is told so when everybody can see it', async () => {
+    await api.send('POST', widgets, widget('going'));
+    const deleting = api.send('DELETE', `${widgets}/going`);
+    expect((await api.send('PUT', `${widgets}/going`, widget('going', { color: 'blue' }))).status).toBe(404);
+    expect((await api.send('GET', `${widgets}/going`)).status).toBe(404);
+    const creating = api.send('POST', widgets, widget('coming'));
+    expect((await api.send('POST', widgets, widget('coming'))).status).toBe(409);
+    expect((await api.send('GET', `${widgets}/coming`)).status).toBe(200);
+    expect([(await deleting).status, (await creating).status]).toEqual([200, 201]);
+  });
+
+  it('nor does a write that changes nothing, or a dry run, show what is not durable', async () => {
+    await api.send('POST', widgets, widget('still'));
+    const seen = async () => (await api.send('GET', `${widgets}/still`)).body.metadata.resourceVersion;
+    const body = { spec: { color: 'blue' } };
+    for (const query of ['', '?dryRun=All']) {
+      const changing = api.send('PATCH', `${widgets}/still`, { spec: { color: `blue${query.length}` } }, merge);
+      body.spec.color = `blue${query.length}`;
+      const same = await api.send('PATCH', `${widgets}/still${query}`, body, merge);
+      expect(same.body.metadata.resourceVersion).toBe(await seen());
+      expect(same.body.metadata.resourceVersion).toBe((await changing).body.metadata.resourceVersion);
+    }
+  });
+});
+
 describe('planes', () => {
   it('have their own objects, built-in kinds and namespaces', async () => {
     const own = await startServer();

@@ -138,7 +138,10 @@ async function finish(
   const { served, server } = call;
   if (served.resource.backing !== undefined) return finishBacked(call, object, old, dryRun);
   const gone = mayGo(call, object);
-  if (dryRun || (!gone && jsonEqual(object, old))) return { object, gone };
+  if (dryRun || (!gone && jsonEqual(object, old))) {
+    await server.storage.settled();
+    return { object, gone };
+  }
   // What goes at once is shown in its DELETED event as it was, not as it would have been while terminating.
   const last = gone && !isTerminating(old) ? old : object;
   const encode = encoder(served, last);

@@ -126,13 +126,17 @@ async function write(
 ): Promise<ApiResponse> {
   const { served, server } = call;
   if (jsonEqual(next, old) && record.revision >= served.schemaRevision) {
+    await server.storage.settled();
     return respondBytes(call, 200, record.value, record.revision);
   }
   const { backing } = served.resource;
   if (backing !== undefined) {
     return respondObject(call, 200, await backing.update(backingRequest(call, dryRun), next, old));
   }
-  if (dryRun) return respondObject(call, 200, next);
+  if (dryRun) {
+    await server.storage.settled();
+    return respondObject(call, 200, next);
+  }
   const going = mayGo(call, next);
   // What goes is told of as it last was.
   const encode = encoder(served, going ? { ...old, metadata: { ...old.metadata } } : next);

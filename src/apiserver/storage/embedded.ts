@@ -70,6 +70,10 @@ export class EmbeddedStorage implements Storage {
   #inFlight: Job[][] = [];
   /** How to end the reads on their way, should the engine fail. */
   readonly #reads = new Set<(error: Error) => void>();
+  /** Operations ever taken, and how many of them are done. */
+  #asked = 0;
+  #answered = 0;
+  #settling: { until: number; resolve: () => void; reject: (error: Error) => void }[] = [];
   #flushScheduled = false;
   #tidying = false;
   #outcomesSeen = 0;
@@ -153,6 +157,13 @@ export class EmbeddedStorage implements Storage {
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  settled(): Promise<void> {
+    if (this.#answered === this.#asked) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.#settling.push({ until: this.#asked, resolve, reject });
+    });
   }
 
   async list(query: ListQuery): Promise<ListPage> {
@@ -247,6 +258,8 @@ export class EmbeddedStorage implements Storage {
     for (const job of lost) job.reject(this.#closedError());
     for (const reject of this.#reads) reject(this.#closedError());
     this.#reads.clear();
+    for (const { reject } of this.#settling) reject(this.#closedError());
+    this.#settling = [];
     this.#whenIdle?.();
   }
 
@@ -341,6 +354,7 @@ export class EmbeddedStorage implements Storage {
   #enqueue(operation: Operation, rows: Job['rows'], uncertain: boolean): Promise<unknown> {
     if (uncertain) this.#uncertain += 1;
     if (this.#queue.length === 0) this.#queueSeen = this.#outcomesSeen;
+    this.#asked += 1;
     return new Promise((resolve, reject) => {
       this.#queue.push({ operation, rows, uncertain, resolve, reject });
       this.#scheduleFlush();
@@ -407,6 +421,10 @@ export class EmbeddedStorage implements Storage {
     for (const watcher of touched) watcher.flush(this.#visible);
     this.#announce();
     for (const done of settle) done();
+    this.#answered += jobs.length;
+    while (this.#settling[0] !== undefined && this.#settling[0].until <= this.#answered) {
+      this.#settling.shift()!.resolve();
+    }
     this.#flush();
     if (this.#inFlight.length === 0 && this.#queue.length === 0) {
       this.#whenIdle?.();

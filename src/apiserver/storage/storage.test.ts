@@ -306,6 +306,21 @@ describe.each(hosts)('storage (%s)', (host) => {
     });
   });
 
+  it('has settled once what was on its way is visible, and waits for nothing else', async () => {
+    const storage = await start();
+    await storage.settled();
+    const order: string[] = [];
+    const first = storage.commit(put(key('a'), 'one')).then(() => order.push('first'));
+    const settled = storage.settled().then(async () => {
+      order.push('settled');
+      expect(text((await storage.get(key('a')))?.value)).toBe('one');
+    });
+    await Promise.all([first, settled]);
+    expect(order).toEqual(['first', 'settled']);
+    await storage.settled();
+    await storage.close();
+  });
+
   it('one feed has the commits of all planes, until it is stopped', async () => {
     const heard: string[] = [];
     const listener = (events: readonly StorageEvent[]) => {

@@ -20,6 +20,11 @@ export interface Storage {
   call<R>(procedure: string, argument: unknown): Promise<CommitResult & { result: R }>;
   /** The visible record. `newest: true` includes commits not yet durable: only for building the next commit on. */
   get(key: StorageKey, options?: { newest?: boolean }): Promise<StoredRecord | undefined>;
+  /**
+   * Resolves once everything that was on its way when it was called is durable: to be awaited before anybody is told what was
+   * judged by the newest state, a refusal included.
+   */
+  settled(): Promise<void>;
   /** One consistent page in key order (namespace, then name, by code unit). */
   list(query: ListQuery): Promise<ListPage>;
   /**

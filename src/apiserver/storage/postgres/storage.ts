@@ -137,6 +137,9 @@ export class PostgresStorage implements Storage {
     return record;
   }
 
+  /** What is judged here was read from the database, where only what is durable shows. */
+  async settled(): Promise<void> {}
+
   async list(list: ListQuery): Promise<ListPage> {
     this.#checkOpen();
     if (list.revision !== undefined) {
