@@ -307,7 +307,6 @@ describe.each(hosts)('storage (%s)', (host) => {
   });
 
   it('has settled once what was on its way is visible, and waits for nothing else', async () => {
-    const storage = await start();
     await storage.settled();
     const order: string[] = [];
     const first = storage.commit(put(key('a'), 'one')).then(() => order.push('first'));
@@ -318,7 +317,6 @@ describe.each(hosts)('storage (%s)', (host) => {
     await Promise.all([first, settled]);
     expect(order).toEqual(['first', 'settled']);
     await storage.settled();
-    await storage.close();
   });
 
   it('one feed has the commits of all planes, until it is stopped', async () => {
