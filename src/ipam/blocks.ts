@@ -1,16 +1,18 @@
 import { IpPrefix } from '../address/index.ts';
 import { formatTime } from '../meta/index.ts';
+import { bytesOf, numberOf } from './bytes.ts';
 import { classNamed } from './classes.ts';
+import type { Space } from './known.ts';
 import { type AllocationSpec, apiVersion, type IPAllocation } from './objects.ts';
 import { type PoolRecord, poolById } from './pool-record.ts';
 import { uuidOf } from './scope.ts';
-import { bytesOf, give, numberOf, type Space, save, spaceById } from './space.ts';
+import { give, save, spaceById } from './space.ts';
 import { durationMilliseconds } from './validation.ts';
 import { exec, one, type Row, rows, type Step, type Work } from './work.ts';
 
 /** A block that is held under an allocation's name. */
 export interface BlockRecord {
-  readonly space: number;
+  readonly space: Space;
   readonly prefix: IpPrefix;
   /** `held`, `retained`, `expiring`. */
   readonly state: string;
@@ -37,28 +39,28 @@ export function* blockNamed(work: Work, namespace: string, name: string): Step<B
     namespace,
     name,
   );
-  return row === undefined ? undefined : yield* blockOf(row);
+  return row === undefined ? undefined : yield* blockOf(work, row);
 }
 
 /** The block of a space that holds any address of `prefix`, resting and reserved ones included. */
-export function* blockAround(space: Space, prefix: IpPrefix): Step<BlockRecord | undefined> {
+export function* blockAround(work: Work, space: Space, prefix: IpPrefix): Step<BlockRecord | undefined> {
   const row = yield* one(
     `SELECT ${columns} FROM ipam_block WHERE space = ? AND start <= ? ORDER BY start DESC LIMIT 1`,
     space.id,
     bytesOf(prefix.end),
   );
   if (row === undefined) return undefined;
-  const block = yield* blockOf(row);
+  const block = yield* blockOf(work, row);
   return block.prefix.overlaps(prefix) ? block : undefined;
 }
 
-function* blockOf(row: Row): Step<BlockRecord> {
-  const space = yield* one('SELECT pool FROM ipam_space WHERE id = ?', row.space!);
-  const pool = yield* poolById(Number(space!.pool));
+function* blockOf(work: Work, row: Row): Step<BlockRecord> {
+  const space = yield* spaceById(work, Number(row.space));
+  const pool = yield* poolById(work, space.pool);
   const text = (value: unknown) => (value === null ? undefined : (value as string));
   const number = (value: unknown) => (value === null ? undefined : Number(value));
   return {
-    space: Number(row.space),
+    space,
     prefix: IpPrefix.of(pool.prefix.family, numberOf(row.start), Number(row.length)),
     state: row.state as string,
     purpose: row.purpose as string,
@@ -102,13 +104,12 @@ export function newAllocation(
 
 /**
  * Lets go of a held block: it rests as long as its pool says before it is free. The allocation's object goes with it.
- * Nothing happens where no block has the name.
+ * Nothing happens where no block has the name. `found`: that block, where it was looked up already.
  */
-export function* releaseBlock(work: Work, namespace: string, name: string): Step<void> {
-  const block = yield* blockNamed(work, namespace, name);
+export function* releaseBlock(work: Work, namespace: string, name: string, found?: BlockRecord): Step<void> {
+  const block = found ?? (yield* blockNamed(work, namespace, name));
   if (block !== undefined) {
-    const { pool } = block;
-    const space = yield* spaceById(work.plane, block.space, pool.prefix.family);
+    const { pool, space } = block;
     const rest = pool.rest ?? (yield* classRest(work, block.class)) ?? work.defaultRestSeconds * 1000;
     space.live--;
     if (rest > 0) {
@@ -116,11 +117,11 @@ export function* releaseBlock(work: Work, namespace: string, name: string): Step
         `UPDATE ipam_block SET state = 'resting', due = ?, namespace = NULL, name = NULL, claim = NULL
          WHERE space = ? AND start = ?`,
         work.now + rest,
-        block.space,
+        space.id,
         bytesOf(block.prefix.start),
       );
     } else {
-      yield* exec('DELETE FROM ipam_block WHERE space = ? AND start = ?', block.space, bytesOf(block.prefix.start));
+      yield* exec('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(block.prefix.start));
       yield* give(space, block.prefix, pool.prefix);
     }
     yield* save(space);

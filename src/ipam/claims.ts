@@ -1,7 +1,9 @@
 import { IpAddress, IpPrefix } from '../address/index.ts';
 import { formatTime, withCondition } from '../meta/index.ts';
 import { type BlockRecord, blockAround, blockNamed, newAllocation, releaseBlock } from './blocks.ts';
+import { bytesOf } from './bytes.ts';
 import { type ClassRecord, classNamed, defaultClass, requireClass } from './classes.ts';
+import type { Space } from './known.ts';
 import type { AllocationSpec, IPAllocation, IPClaim } from './objects.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { claimSpace, restingText, take } from './pool-space.ts';
@@ -9,7 +11,7 @@ import { boundStatus, holdRange, letRangeGo } from './ranges.ts';
 import { badRequest, conflict, exhausted, invalid, invalidValue } from './refusals.ts';
 import { allocationName, reduceScope, scopeDigestOf, wholeScopeDigest } from './scope.ts';
 import { dependencies, prefixLengthFor, sourcesOf } from './sources.ts';
-import { bytesOf, type Space, save, takeExactly } from './space.ts';
+import { save, takeExactly } from './space.ts';
 import { durationMilliseconds } from './validation.ts';
 import { exec, nothing, type Step, together, type Work } from './work.ts';
 
@@ -27,10 +29,10 @@ export function* createClaim(work: Work, given: IPClaim): Step<IPClaim> {
   const spec = given.spec!;
   const named = spec.className !== undefined && spec.className !== '' ? spec.className : undefined;
   const allocation = allocationName(`${namespace}/${name}`);
-  const [existing, found, kept] = yield* together(
+  const [existing, found, held] = yield* together(
     work.get('ipclaims', namespace, name),
     named === undefined ? nothing() : classNamed(work, named),
-    blockNamed(work, namespace, allocation),
+    work.get('ipallocations', namespace, allocation),
   );
   if (existing !== undefined) {
     throw conflict('ipclaims', name, {
@@ -54,6 +56,8 @@ export function* createClaim(work: Work, given: IPClaim): Step<IPClaim> {
     ...given,
     spec: { ...spec, ownerRef: { apiGroup: 'resourcemanager.miloapis.com', kind: 'Project', name: work.project } },
   };
+  // A block has the name of an allocation that is shown: where there is none, it need not be looked for.
+  const kept = held === undefined ? undefined : yield* blockNamed(work, namespace, allocation);
   const bound: IPClaim =
     spec.target === 'ScopeRange'
       ? yield* holdRange(work, claim, record)
@@ -135,7 +139,7 @@ function* bindBlock(
 }
 
 function* addressInUse(work: Work, claim: IPClaim, wanted: IpPrefix, pool: PoolRecord, space: Space) {
-  const block = yield* blockAround(space, wanted);
+  const block = yield* blockAround(work, space, wanted);
   const holder =
     block === undefined
       ? 'something else'
@@ -222,7 +226,7 @@ function* rebind(work: Work, claim: IPClaim, allocation: string, kept: BlockReco
   yield* exec(
     `UPDATE ipam_block SET state = 'held', due = NULL, claim = ? WHERE space = ? AND start = ?`,
     `${namespace}/${claim.metadata.name}`,
-    kept.space,
+    kept.space.id,
     bytesOf(kept.prefix.start),
   );
   const object = (yield* work.get<IPAllocation>('ipallocations', namespace, allocation))!;
@@ -237,7 +241,14 @@ export function* deleteClaim(work: Work, claim: IPClaim): Step<IPClaim> {
   const namespace = claim.metadata.namespace!;
   if (claim.spec?.target === 'ScopeRange') yield* letRangeGo(work, claim);
   else yield* letBlockGo(work, claim);
-  yield* exec('DELETE FROM ipam_identity WHERE plane = ? AND namespace = ? AND name = ?', work.plane, namespace, name);
+  if (labels.cell in (claim.metadata.labels ?? {})) {
+    yield* exec(
+      'DELETE FROM ipam_identity WHERE plane = ? AND namespace = ? AND name = ?',
+      work.plane,
+      namespace,
+      name,
+    );
+  }
   return work.delete('ipclaims', { ...claim, status: { ...claim.status, phase: 'Releasing' } });
 }
 
@@ -247,13 +258,13 @@ function* letBlockGo(work: Work, claim: IPClaim): Step<void> {
   const block = yield* blockNamed(work, namespace, allocation);
   if (block === undefined) return;
   if (block.reclaim !== 'Retain') {
-    yield* releaseBlock(work, namespace, allocation);
+    yield* releaseBlock(work, namespace, allocation, block);
     return;
   }
   yield* exec(
     `UPDATE ipam_block SET state = 'retained', claim = NULL, due = ? WHERE space = ? AND start = ?`,
     block.lease === undefined ? null : work.now + block.lease,
-    block.space,
+    block.space.id,
     bytesOf(block.prefix.start),
   );
   const object = (yield* work.get<IPAllocation>('ipallocations', namespace, allocation))!;

@@ -15,7 +15,11 @@ export interface ClassRecord {
 /** How many classes a chain of parents may have. */
 const depthCap = 8;
 
-export function* classNamed(work: Work, name: string): Step<ClassRecord | undefined> {
+export function classNamed(work: Work, name: string): Step<ClassRecord | undefined> {
+  return work.remember(`class/${work.plane}/${name}`, readClass(work, name));
+}
+
+function* readClass(work: Work, name: string): Step<ClassRecord | undefined> {
   const row = yield* one('SELECT family, spec FROM ipam_class WHERE plane = ? AND name = ?', work.plane, name);
   if (row === undefined) return undefined;
   return { name, family: Number(row.family) as IpFamily, spec: JSON.parse(row.spec as string) as ClassSpec };
@@ -33,7 +37,11 @@ export function* requireClass(work: Work, name: string, why = ''): Step<ClassRec
 }
 
 /** The class a claim of `family` without a class means: the first default by name. */
-export function* defaultClass(work: Work, family: IpFamily): Step<ClassRecord> {
+export function defaultClass(work: Work, family: IpFamily): Step<ClassRecord> {
+  return work.remember(`default/${work.plane}/${family}`, readDefault(work, family));
+}
+
+function* readDefault(work: Work, family: IpFamily): Step<ClassRecord> {
   const row = yield* one(
     `SELECT name, spec FROM ipam_class WHERE plane = ? || '' AND family = ? + 0 AND is_default = 1 ORDER BY name LIMIT 1`,
     work.plane,
@@ -107,6 +115,7 @@ export function* createClass(work: Work, object: IPClass): Step<IPClass> {
 
 /** Writes what allocation reads of a class. */
 export function* writeClass(work: Work, object: IPClass): Step<void> {
+  work.forget();
   yield* exec(
     `INSERT INTO ipam_class (plane, name, family, is_default, spec) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (plane, name) DO UPDATE SET is_default = excluded.is_default, spec = excluded.spec`,
@@ -132,6 +141,7 @@ export function* deleteClass(work: Work, object: IPClass): Step<IPClass> {
       dependsOn: [{ plural: 'ippools', name: pool.name as string }],
     });
   }
+  work.forget();
   yield* exec('DELETE FROM ipam_class WHERE plane = ? AND name = ?', work.plane, name);
   return work.delete('ipclasses', object);
 }

@@ -1,6 +1,6 @@
 import { bitsOf, type IpFamily, IpPrefix } from '../address/index.ts';
+import { numberOf } from './bytes.ts';
 import type { ClassRecord } from './classes.ts';
-import { numberOf } from './space.ts';
 import { one, type Row, rows, type Step, type Work } from './work.ts';
 
 /** A pool as allocation reads it. */
@@ -70,7 +70,11 @@ export function fixedText({ reserved, excluded }: FixedRanges): string {
   return JSON.stringify(excluded.length === 0 ? reserved : { reserved, excluded });
 }
 
-export function* poolById(id: number): Step<PoolRecord> {
+export function poolById(work: Work, id: number): Step<PoolRecord> {
+  return work.remember(`pool/${id}`, readPool(id));
+}
+
+function* readPool(id: number): Step<PoolRecord> {
   return poolOf((yield* one(`SELECT ${poolColumns} FROM ipam_pool WHERE id = ?`, id))!);
 }
 
@@ -80,7 +84,11 @@ export function* poolNamed(work: Work, name: string): Step<PoolRecord | undefine
 }
 
 /** The pool a class has provisioned for this combination of roles, if it has. */
-export function* provisionedPool(work: Work, record: ClassRecord, digest: string): Step<PoolRecord | undefined> {
+export function provisionedPool(work: Work, record: ClassRecord, digest: string): Step<PoolRecord | undefined> {
+  return work.remember(`provisioned/${work.plane}/${record.name}/${digest}`, readProvisioned(work, record, digest));
+}
+
+function* readProvisioned(work: Work, record: ClassRecord, digest: string): Step<PoolRecord | undefined> {
   const row = yield* one(
     `SELECT ${poolColumns} FROM ipam_pool WHERE plane = ? AND class = ? AND digest = ?`,
     work.plane,
@@ -91,9 +99,13 @@ export function* provisionedPool(work: Work, record: ClassRecord, digest: string
 }
 
 /** Authored pools of the class's family that offer it, by name. */
-export function* offeringPools(work: Work, record: ClassRecord): Step<PoolRecord[]> {
+export function offeringPools(work: Work, record: ClassRecord): Step<readonly PoolRecord[]> {
+  return work.remember(`offers/${work.plane}/${record.name}`, readOffers(work, record));
+}
+
+function* readOffers(work: Work, record: ClassRecord): Step<readonly PoolRecord[]> {
   const offers = yield* rows('SELECT pool FROM ipam_offer WHERE plane = ? AND class = ?', work.plane, record.name);
   const pools: PoolRecord[] = [];
-  for (const offer of offers) pools.push(yield* poolById(Number(offer.pool)));
+  for (const offer of offers) pools.push(yield* poolById(work, Number(offer.pool)));
   return pools.filter((pool) => pool.prefix.family === record.family).sort((a, b) => (a.name < b.name ? -1 : 1));
 }

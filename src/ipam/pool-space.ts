@@ -1,11 +1,13 @@
 import { IpPrefix } from '../address/index.ts';
 import { sweepSpace } from './blocks.ts';
+import { bytesOf } from './bytes.ts';
 import { freeAtFirst, sizeOf } from './fixed-ranges.ts';
+import type { Space } from './known.ts';
 import type { Scope } from './objects.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { badRequest } from './refusals.ts';
 import { allocationName, scopeDigestOf } from './scope.ts';
-import { bytesOf, createSpace, findSpace, type Space, takeBest, takeFirst } from './space.ts';
+import { createSpace, findSpace, takeBest, takeFirst } from './space.ts';
 import { exec, one, type Step, type Work } from './work.ts';
 
 /** Where PoolCarve and Reservation allocations are shown: the namespace every project has. */
@@ -24,7 +26,7 @@ export function* claimSpace(
 ): Step<Space> {
   const text = JSON.stringify([...roles].sort());
   if (pool.roles === undefined) {
-    yield* exec('UPDATE ipam_pool SET roles = ? WHERE id = ?', text, pool.id);
+    yield* writeRoles(work, pool, text);
   } else if (pool.roles !== text) {
     const inUse = yield* one('SELECT 1 FROM ipam_space WHERE pool = ? AND live > 0 LIMIT 1', pool.id);
     if (inUse !== undefined) {
@@ -34,16 +36,21 @@ export function* claimSpace(
         dependsOn: [{ plural: 'ippools', name: pool.name }],
       });
     }
-    yield* exec('UPDATE ipam_pool SET roles = ? WHERE id = ?', text, pool.id);
+    yield* writeRoles(work, pool, text);
   }
   const digest = roles.length === 0 ? '' : scopeDigestOf(work.project, [...roles].sort(), scope);
-  return (yield* findSpace(work.plane, pool.id, digest, pool.prefix.family)) ?? (yield* openSpace(work, pool, digest));
+  return (yield* findSpace(work, pool.id, digest, pool.prefix.family)) ?? (yield* openSpace(work, pool, digest));
+}
+
+function* writeRoles(work: Work, pool: PoolRecord, text: string): Step<void> {
+  work.forget();
+  yield* exec('UPDATE ipam_pool SET roles = ? WHERE id = ?', text, pool.id);
 }
 
 export function* openSpace(work: Work, pool: PoolRecord, digest: string): Step<Space> {
   const { reserved, excluded } = pool.fixed;
   const used = sizeOf(reserved) + sizeOf(excluded);
-  const space = yield* createSpace(work.plane, pool.id, digest, pool.prefix.family, freeAtFirst(pool), used);
+  const space = yield* createSpace(work, pool.id, digest, pool.prefix.family, freeAtFirst(pool), used);
   for (const text of reserved) yield* setAside(work, pool.name, space, digest, 'reserved', IpPrefix.parse(text));
   for (const text of excluded) yield* setAside(work, pool.name, space, digest, 'excluded', IpPrefix.parse(text));
   return space;

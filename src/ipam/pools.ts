@@ -90,6 +90,7 @@ export function* updatePool(work: Work, object: IPPool, old: IPPool): Step<IPPoo
   if (before === undefined) return object;
   const pool = yield* reshapePool(work, before, object);
   const { spec } = object;
+  work.forget();
   yield* exec(
     `UPDATE ipam_pool SET strategy = ?, min_length = ?, max_length = ?, rest = ?, max_lease = ? WHERE id = ?`,
     spec?.allocation?.strategy ?? 'FirstFit',

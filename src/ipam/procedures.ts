@@ -80,7 +80,7 @@ function* perform<T>(work: Work, step: Step<T>): Step<T> {
 
 function* write(tx: ProcedureMoment, request: WriteRequest): Step<KubeObject> {
   const seed = request.verb === 'delete' ? request.uid : (request.object.metadata.uid ?? '');
-  const work = new Work(tx.revision, tx.now, { ...request, seed });
+  const work = new Work(tx, { ...request, seed });
   const step = writing(work, request);
   if (!request.dryRun) return yield* perform(work, step);
   const dryRun = yield* step;
@@ -161,7 +161,7 @@ function* upkeep(tx: ProcedureMoment, request: { defaultRestSeconds: number }): 
   const due = yield* planesDue(tx.now);
   let more = false;
   for (const plane of new Set([...due, ...(yield* planesStale())])) {
-    const work = new Work(tx.revision, tx.now, { ...request, plane, project: plane, seed: plane });
+    const work = new Work(tx, { ...request, plane, project: plane, seed: plane });
     const step = function* () {
       if (due.includes(plane)) yield* sweepPlane(work);
       return yield* flushPlane(work);
@@ -173,7 +173,8 @@ function* upkeep(tx: ProcedureMoment, request: { defaultRestSeconds: number }): 
 }
 
 /** Forgets a project's address space. Its objects go with its plane (`Storage.dropPlane`). */
-function* drop(request: { plane: string }): Step<void> {
+function* drop(tx: ProcedureMoment, request: { plane: string }): Step<void> {
+  tx.kept.clear();
   yield* exec('DELETE FROM ipam_free WHERE space IN (SELECT id FROM ipam_space WHERE plane = ?)', request.plane);
   for (const space of yield* rows('SELECT id FROM ipam_space WHERE plane = ?', request.plane)) {
     yield* exec('DELETE FROM ipam_block WHERE space = ?', space.id!);
@@ -200,7 +201,7 @@ export const steps: Record<string, StepProcedure> = {
   'ipam.write': (tx, argument) => write(tx, argument as WriteRequest),
   'ipam.upkeep': (tx, argument) => upkeep(tx, argument as { defaultRestSeconds: number }),
   'ipam.figures': () => figures(),
-  'ipam.drop': (_, argument) => drop(argument as Parameters<typeof drop>[0]),
+  'ipam.drop': (tx, argument) => drop(tx, argument as Parameters<typeof drop>[1]),
   'ipam.claimsOf': (_, argument) => claimsOf(argument as Parameters<typeof claimsOf>[0]),
 };
 

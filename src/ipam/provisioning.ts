@@ -1,8 +1,10 @@
 import { IpPrefix } from '../address/index.ts';
 import { formatTime } from '../meta/index.ts';
 import { newAllocation, releaseBlock } from './blocks.ts';
+import { bytesOf } from './bytes.ts';
 import { type ClassRecord, countOffers } from './classes.ts';
 import { fixedRangesOf, sizeOf } from './fixed-ranges.ts';
+import type { Space } from './known.ts';
 import { apiVersion, type IPAllocation, type IPPool, provisionedBy, type Scope, scopeDigest } from './objects.ts';
 import { fixedText, type PoolRecord, poolColumns, poolOf } from './pool-record.ts';
 import { openSpace, poolNamespace, reservationName } from './pool-space.ts';
@@ -10,7 +12,7 @@ import { conflict } from './refusals.ts';
 import { showReservation } from './reshape.ts';
 import { giveRoot } from './roots.ts';
 import { allocationName, cascadePoolName, digestOf, uuidOf } from './scope.ts';
-import { bytesOf, type Space, type SpaceSummary, save, spacesOf } from './space.ts';
+import { type SpaceSummary, save, spacesOf } from './space.ts';
 import { durationMilliseconds } from './validation.ts';
 import { exec, one, rows, type Step, type Work } from './work.ts';
 
@@ -24,6 +26,7 @@ export function* insertPool(
 ): Step<PoolRecord> {
   const { spec } = object;
   const fixed = fixedRangesOf(prefix, spec);
+  work.forget();
   const row = yield* one(
     `INSERT INTO ipam_pool (plane, name, family, start, length, parent, class, digest, strategy, min_length, max_length,
        rest, max_lease, reserved) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${poolColumns}`,
@@ -51,6 +54,7 @@ export function* insertPool(
 }
 
 export function* writeOffers(work: Work, pool: PoolRecord, classNames: readonly string[]): Step<void> {
+  work.forget();
   yield* exec('DELETE FROM ipam_offer WHERE pool = ?', pool.id);
   for (const name of new Set(classNames)) {
     yield* exec(
@@ -157,7 +161,7 @@ export function statusOf(pool: PoolRecord, spaces: readonly SpaceSummary[]): Non
   const excluded = sizeOf(pool.fixed.excluded);
   const total = pool.prefix.size - excluded;
   const used = fullest.used - excluded;
-  const largest = fullest.lengths[0];
+  const { largest } = fullest;
   return {
     phase: used >= total ? 'Exhausted' : 'Ready',
     allocatedCIDR: pool.prefix.toString(),
@@ -199,6 +203,8 @@ export function* removePool(work: Work, pool: PoolRecord, given?: IPPool): Step<
     const allocation = yield* work.get<IPAllocation>('ipallocations', poolNamespace, name);
     if (allocation !== undefined) work.delete('ipallocations', allocation);
   }
+  work.forget();
+  for (const [id, space] of work.known.spaces) if (space.pool === pool.id) work.known.spaces.delete(id);
   for (const table of ['ipam_block', 'ipam_free']) {
     yield* exec(`DELETE FROM ${table} WHERE space IN (SELECT id FROM ipam_space WHERE pool = ?)`, pool.id);
   }

@@ -41,6 +41,7 @@ export function* holdRange(work: Work, claim: IPClaim, record: ClassRecord): Ste
       dependsOn: [{ plural: 'ippools', name: pool.name }],
     });
   }
+  work.forget();
   yield* exec('UPDATE ipam_pool SET holder = ? WHERE id = ?', `${claim.metadata.namespace}/${name}`, pool.id);
   return { ...claim, status: boundStatus(pool.prefix, pool.name, undefined) };
 }
@@ -49,7 +50,7 @@ export function* letRangeGo(work: Work, claim: IPClaim): Step<void> {
   const holder = `${claim.metadata.namespace}/${claim.metadata.name}`;
   const row = yield* one('SELECT id FROM ipam_pool WHERE plane = ? AND holder = ?', work.plane, holder);
   if (row === undefined) return;
-  const pool = yield* poolById(Number(row.id));
+  const pool = yield* poolById(work, Number(row.id));
   const inside = yield* occupant(work, pool);
   if (inside !== undefined) {
     throw conflict('ipclaims', claim.metadata.name, {

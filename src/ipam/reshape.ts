@@ -1,13 +1,15 @@
 import { bitsOf, IpPrefix, subtract } from '../address/index.ts';
 import { type BlockRecord, blockNamed, newAllocation } from './blocks.ts';
+import { bytesOf, numberOf } from './bytes.ts';
 import { fixedRangesOf, rangeCauses } from './fixed-ranges.ts';
+import type { Space } from './known.ts';
 import type { IPAllocation, IPPool } from './objects.ts';
 import { fixedText, type PoolRecord } from './pool-record.ts';
 import { poolNamespace, reservationName, setAside } from './pool-space.ts';
 import { conflict, exhausted, invalid, invalidValue } from './refusals.ts';
 import { giveRoot, takeRoot } from './roots.ts';
 import { allocationName } from './scope.ts';
-import { bytesOf, give, numberOf, type Space, save, spaceById, takeExactly } from './space.ts';
+import { give, save, spaceById, takeExactly } from './space.ts';
 import { exec, one, type Row, rows, type Step, type Work } from './work.ts';
 
 /** How many of what is in the way a refusal names. */
@@ -34,11 +36,12 @@ export function* reshapePool(work: Work, pool: PoolRecord, object: IPPool): Step
   }
   const inTheWay: string[] = [];
   for (const row of yield* rows('SELECT id, digest FROM ipam_space WHERE pool = ? ORDER BY id', pool.id)) {
-    const space = yield* spaceById(work.plane, Number(row.id), prefix.family);
+    const space = yield* spaceById(work, Number(row.id));
     yield* reshapeSpace(work, space, row.digest as string, pool, next, inTheWay);
   }
   if (inTheWay.length > 0) throw obstructed(pool, next, inTheWay);
   yield* showReservations(work, pool, next);
+  work.forget();
   yield* exec(
     'UPDATE ipam_pool SET start = ?, length = ?, reserved = ? WHERE id = ?',
     bytesOf(prefix.start),
@@ -76,7 +79,7 @@ function* recarve(work: Work, pool: PoolRecord, prefix: IpPrefix): Step<void> {
   const allocation = allocationName(`ippools/${pool.name}`);
   const block: BlockRecord = (yield* blockNamed(work, poolNamespace, allocation))!;
   const parent = block.pool;
-  const space = yield* spaceById(work.plane, block.space, prefix.family);
+  const { space } = block;
   yield* exec('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(pool.prefix.start));
   yield* give(space, pool.prefix, parent.prefix);
   if (!parent.prefix.contains(prefix) || (yield* takeExactly(space, prefix)) === undefined) {

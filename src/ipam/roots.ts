@@ -1,14 +1,15 @@
 import { IpPrefix } from '../address/index.ts';
+import { bytesOf, numberOf } from './bytes.ts';
 import { conflict } from './refusals.ts';
-import { bytesOf, createSpace, findSpace, give, numberOf, save, takeExactly } from './space.ts';
+import { createSpace, findSpace, give, save, takeExactly } from './space.ts';
 import { exec, one, type Step, type Work } from './work.ts';
 
 /** Root pools are blocks of a space of their own per project and family: two of them cannot overlap. */
 export function* takeRoot(work: Work, name: string, prefix: IpPrefix): Step<void> {
   const digest = digestOf(work, prefix);
   const space =
-    (yield* findSpace(work.plane, 0, digest, prefix.family)) ??
-    (yield* createSpace(work.plane, 0, digest, prefix.family, [IpPrefix.of(prefix.family, 0n, 0)], 0n));
+    (yield* findSpace(work, 0, digest, prefix.family)) ??
+    (yield* createSpace(work, 0, digest, prefix.family, [IpPrefix.of(prefix.family, 0n, 0)], 0n));
   if ((yield* takeExactly(space, prefix)) === undefined) {
     const other = yield* one(
       'SELECT start, length FROM ipam_block WHERE space = ? AND start <= ? ORDER BY start DESC LIMIT 1',
@@ -41,7 +42,7 @@ export function* takeRoot(work: Work, name: string, prefix: IpPrefix): Step<void
 }
 
 export function* giveRoot(work: Work, prefix: IpPrefix): Step<void> {
-  const space = (yield* findSpace(work.plane, 0, digestOf(work, prefix), prefix.family))!;
+  const space = (yield* findSpace(work, 0, digestOf(work, prefix), prefix.family))!;
   yield* exec('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(prefix.start));
   yield* give(space, prefix, IpPrefix.of(prefix.family, 0n, 0));
   space.live--;

@@ -33,7 +33,7 @@ CREATE INDEX IF NOT EXISTS ipam_offer_pool ON ipam_offer (pool);
 
 CREATE TABLE IF NOT EXISTS ipam_space (
   id INTEGER PRIMARY KEY, plane TEXT NOT NULL, pool INTEGER NOT NULL, digest TEXT NOT NULL,
-  heads TEXT NOT NULL, used TEXT NOT NULL, live INTEGER NOT NULL, stale INTEGER NOT NULL,
+  used TEXT NOT NULL, live INTEGER NOT NULL, stale INTEGER NOT NULL,
   UNIQUE (pool, digest)
 );
 CREATE INDEX IF NOT EXISTS ipam_space_plane ON ipam_space (plane);

@@ -39,7 +39,7 @@ export function* sourcesOf(
   record: ClassRecord,
   scope: Scope | undefined,
   first: boolean,
-): Step<{ pools: PoolRecord[]; shortOf: ClassRecord }> {
+): Step<{ pools: readonly PoolRecord[]; shortOf: ClassRecord }> {
   const parentName = record.spec.parentClassName;
   if (parentName !== undefined && parentName !== '') {
     const parent = yield* requireClass(work, parentName, `, the parent of IPClass "${record.name}",`);

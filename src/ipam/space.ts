@@ -1,44 +1,16 @@
 import { type IpFamily, IpPrefix } from '../address/index.ts';
-import { exec, nothing, one, type Row, rows, run, type Step, together } from './work.ts';
+import { fromHex, hexOf, toHex } from './bytes.ts';
+import type { Space } from './known.ts';
+import { poolById } from './pool-record.ts';
+import { exec, one, rows, run, type Step, type Work } from './work.ts';
 
-/** One address space of a pool, while a transaction works on it. `save` writes the summary back. */
-export interface Space {
-  readonly id: number;
-  readonly plane: string;
-  readonly family: IpFamily;
-  /** Start of the lowest free block of each length that has one, as 32 hex digits: what is next is known without a search. */
-  readonly heads: Record<number, string>;
-  /** Addresses reserved, held or resting. */
-  used: bigint;
-  /** Blocks held by claims or carved for pools, retained ones included. */
-  live: number;
-}
-
-export function bytesOf(value: bigint): Uint8Array {
-  return fromHex(hexOf(value));
-}
-
-export function numberOf(bytes: unknown): bigint {
-  return BigInt(`0x${toHex(bytes)}`);
-}
-
-/** Fixed in width, so that texts order as numbers do. */
-function hexOf(value: bigint): string {
-  return value.toString(16).padStart(32, '0');
-}
-
-function fromHex(hex: string): Uint8Array {
-  return Buffer.from(hex, 'hex');
-}
-
-function toHex(bytes: unknown): string {
-  const view = bytes as Uint8Array;
-  return Buffer.from(view.buffer, view.byteOffset, view.byteLength).toString('hex');
-}
+/** How many free blocks of a length are read at once, and how many are remembered at most. */
+const readAtOnce = 64;
+const rememberedAtMost = 256;
 
 /** The free blocks a new space starts with. */
 export function* createSpace(
-  plane: string,
+  work: Work,
   pool: number,
   digest: string,
   family: IpFamily,
@@ -46,58 +18,86 @@ export function* createSpace(
   used: bigint,
 ): Step<Space> {
   const row = yield* one(
-    `INSERT INTO ipam_space (plane, pool, digest, heads, used, live, stale) VALUES (?, ?, ?, '{}', ?, 0, 1) RETURNING id`,
-    plane,
+    `INSERT INTO ipam_space (plane, pool, digest, used, live, stale) VALUES (?, ?, ?, ?, 0, 1) RETURNING id`,
+    work.plane,
     pool,
     digest,
     String(used),
   );
-  const space: Space = { id: Number(row!.id), plane, family, heads: {}, used, live: 0 };
+  const space: Space = { id: Number(row!.id), pool, family, free: {}, used, live: 0 };
+  work.known.spaces.set(space.id, space);
   for (const block of free) yield* addFree(space, block);
   yield* save(space);
   return space;
 }
 
-export function* findSpace(plane: string, pool: number, digest: string, family: IpFamily): Step<Space | undefined> {
-  const row = yield* one('SELECT id, heads, used, live FROM ipam_space WHERE pool = ? AND digest = ?', pool, digest);
-  return row === undefined ? undefined : spaceOf(plane, family, row);
+export function* findSpace(work: Work, pool: number, digest: string, family: IpFamily): Step<Space | undefined> {
+  const id = yield* work.remember(`space/${pool}/${digest}`, readSpaceId(pool, digest));
+  return id === undefined ? undefined : (work.known.spaces.get(id) ?? (yield* readSpace(work, id, family)));
 }
 
-export function* spaceById(plane: string, id: number, family: IpFamily): Step<Space> {
-  const row = yield* one('SELECT id, heads, used, live FROM ipam_space WHERE id = ?', id);
-  return spaceOf(plane, family, row!);
+export function* spaceById(work: Work, id: number): Step<Space> {
+  return work.known.spaces.get(id) ?? (yield* readSpace(work, id));
 }
 
-/** How full a space is, and the lengths of its free blocks, the largest block first. */
+function* readSpace(work: Work, id: number, family?: IpFamily): Step<Space> {
+  const row = (yield* one('SELECT pool, used, live FROM ipam_space WHERE id = ?', id))!;
+  const pool = Number(row.pool);
+  const free: Space['free'] = {};
+  for (const { length, start } of yield* rows(lowest, id, id, id)) {
+    free[Number(length)] = { starts: [toHex(start)], whole: false };
+  }
+  const space: Space = {
+    id,
+    pool,
+    family: family ?? (yield* poolById(work, pool)).prefix.family,
+    free,
+    used: BigInt(row.used as string),
+    live: Number(row.live),
+  };
+  work.known.spaces.set(id, space);
+  return space;
+}
+
+/** The lowest free block of each length: one look into the index for each length there is, whatever their number. */
+const lowest = `WITH RECURSIVE lengths (length) AS (
+    SELECT min(length) FROM ipam_free WHERE space = ?
+    UNION ALL
+    SELECT (SELECT min(f.length) FROM ipam_free f WHERE f.space = ? AND f.length > l.length)
+    FROM lengths l WHERE l.length IS NOT NULL
+  )
+  SELECT l.length, (
+      SELECT f.start FROM ipam_free f WHERE f.space = ? AND f.length = l.length ORDER BY f.start LIMIT 1
+    ) AS start
+  FROM lengths l WHERE l.length IS NOT NULL`;
+
+function* readSpaceId(pool: number, digest: string): Step<number | undefined> {
+  const row = yield* one('SELECT id FROM ipam_space WHERE pool = ? AND digest = ?', pool, digest);
+  return row === undefined ? undefined : Number(row.id);
+}
+
+/** How full a space is, and the length of its largest free block. */
 export interface SpaceSummary {
   readonly used: bigint;
-  readonly lengths: readonly number[];
+  readonly largest: number | undefined;
 }
 
 /** Every space of a pool. */
 export function* spacesOf(pool: number): Step<SpaceSummary[]> {
-  const found = yield* rows('SELECT heads, used FROM ipam_space WHERE pool = ?', pool);
+  const found = yield* rows(
+    `SELECT s.used, (SELECT min(f.length) FROM ipam_free f WHERE f.space = s.id) AS largest
+     FROM ipam_space s WHERE s.pool = ?`,
+    pool,
+  );
   return found.map((row) => ({
     used: BigInt(row.used as string),
-    lengths: Object.keys(JSON.parse(row.heads as string) as object).map(Number),
+    largest: row.largest === null ? undefined : Number(row.largest),
   }));
-}
-
-function spaceOf(plane: string, family: IpFamily, row: Row): Space {
-  return {
-    id: Number(row.id),
-    plane,
-    family,
-    heads: JSON.parse(row.heads as string) as Record<number, string>,
-    used: BigInt(row.used as string),
-    live: Number(row.live),
-  };
 }
 
 export function* save(space: Space): Step<void> {
   yield* exec(
-    'UPDATE ipam_space SET heads = ?, used = ?, live = ?, stale = 1 WHERE id = ?',
-    JSON.stringify(space.heads),
+    'UPDATE ipam_space SET used = ?, live = ?, stale = 1 WHERE id = ?',
     String(space.used),
     space.live,
     space.id,
@@ -106,11 +106,11 @@ export function* save(space: Space): Step<void> {
 
 /** Takes the lowest free block of `length` (FirstFit), or undefined where there is none. */
 export function* takeFirst(space: Space, length: number): Step<IpPrefix | undefined> {
-  let lowest: number | undefined;
+  let from: number | undefined;
   for (const each of lengthsUpTo(space, length)) {
-    if (lowest === undefined || space.heads[each]! < space.heads[lowest]!) lowest = each;
+    if (from === undefined || headOf(space, each) < headOf(space, from)) from = each;
   }
-  return lowest === undefined ? undefined : yield* takeHead(space, lowest, length);
+  return from === undefined ? undefined : yield* takeHead(space, from, length);
 }
 
 /** Takes from the smallest free block that holds one of `length`, the lowest of those (BestFit). */
@@ -134,7 +134,7 @@ export function* takeExactly(space: Space, wanted: IpPrefix): Step<IpPrefix | un
 export function* give(space: Space, block: IpPrefix, pool: IpPrefix): Step<void> {
   space.used -= block.size;
   let whole = block;
-  while (whole.length > pool.length && hasLength(space, whole.length)) {
+  while (whole.length > pool.length && space.free[whole.length] !== undefined) {
     if (!(yield* removeFree(space, whole.sibling()!))) break;
     whole = whole.parent()!;
   }
@@ -142,7 +142,7 @@ export function* give(space: Space, block: IpPrefix, pool: IpPrefix): Step<void>
 }
 
 function* takeHead(space: Space, from: number, length: number): Step<IpPrefix> {
-  const block = IpPrefix.of(space.family, BigInt(`0x${space.heads[from]}`), from);
+  const block = IpPrefix.of(space.family, BigInt(`0x${headOf(space, from)}`), from);
   const wanted = IpPrefix.of(space.family, block.start, length);
   yield* removeFree(space, block);
   yield* splitOff(space, block, wanted);
@@ -160,40 +160,64 @@ function* splitOff(space: Space, around: IpPrefix, wanted: IpPrefix): Step<void>
 function* addFree(space: Space, block: IpPrefix): Step<void> {
   const start = hexOf(block.start);
   yield* exec('INSERT INTO ipam_free (space, length, start) VALUES (?, ?, ?)', space.id, block.length, fromHex(start));
-  const head = space.heads[block.length];
-  if (head === undefined || start < head) space.heads[block.length] = start;
+  const blocks = space.free[block.length];
+  if (blocks === undefined) {
+    space.free[block.length] = { starts: [start], whole: true };
+    return;
+  }
+  const { starts } = blocks;
+  const after = starts.findIndex((each) => each > start);
+  if (after >= 0) starts.splice(after, 0, start);
+  else if (blocks.whole) starts.push(start);
+  if (starts.length > rememberedAtMost) {
+    starts.length = readAtOnce;
+    blocks.whole = false;
+  }
 }
 
+/** Answers whether the block was free. Nothing is asked where that is known. */
 function* removeFree(space: Space, block: IpPrefix): Step<boolean> {
   const start = hexOf(block.start);
-  const removing = run(
-    'DELETE FROM ipam_free WHERE space = ? AND length = ? AND start = ?',
-    space.id,
-    block.length,
-    fromHex(start),
-  );
-  if (space.heads[block.length] !== start) return (yield* removing) > 0;
-  // The lowest of its length is there, and another one is the lowest now.
-  const next = one(
-    'SELECT start FROM ipam_free WHERE space = ? + 0 AND length = ? + 0 AND start > ? ORDER BY start LIMIT 1',
-    space.id,
-    block.length,
-    fromHex(start),
-  );
-  const [, lowest] = yield* together(removing, next, nothing());
-  if (lowest === undefined) delete space.heads[block.length];
-  else space.heads[block.length] = toHex(lowest.start);
+  const { length } = block;
+  const blocks = space.free[length];
+  if (blocks === undefined) return false;
+  const { starts } = blocks;
+  const sql = 'DELETE FROM ipam_free WHERE space = ? AND length = ? AND start = ?';
+  const index = starts.indexOf(start);
+  if (index < 0) {
+    if (blocks.whole || start < starts.at(-1)!) return false;
+    return (yield* run(sql, space.id, length, fromHex(start))) > 0;
+  }
+  yield* exec(sql, space.id, length, fromHex(start));
+  starts.splice(index, 1);
+  if (starts.length > 0) return true;
+  if (!blocks.whole) {
+    const found = yield* rows(
+      `SELECT start FROM ipam_free WHERE space = ? + 0 AND length = ? + 0 AND start > ? ORDER BY start LIMIT ${readAtOnce}`,
+      space.id,
+      length,
+      fromHex(start),
+    );
+    for (const row of found) starts.push(toHex(row.start));
+    blocks.whole = found.length < readAtOnce;
+  }
+  if (starts.length === 0) delete space.free[length];
   return true;
 }
 
-function hasLength(space: Space, length: number): boolean {
-  return space.heads[length] !== undefined;
+/** Start of the lowest free block of a length that has one. */
+function headOf(space: Space, length: number): string {
+  return space.free[length]!.starts[0]!;
 }
 
 /** Lengths of free blocks that hold one of `length`, shortest first. */
 function lengthsUpTo(space: Space, length: number): number[] {
+  const lengths: number[] = [];
   // Integer keys of an object come in ascending order.
-  return Object.keys(space.heads)
-    .map(Number)
-    .filter((each) => each <= length);
+  for (const key in space.free) {
+    const each = Number(key);
+    if (each > length) break;
+    lengths.push(each);
+  }
+  return lengths;
 }

@@ -20,11 +20,11 @@ export function* sweepPlane(work: Work): Step<void> {
   );
   const swept = new Set<unknown>();
   for (const row of due) {
-    const pool = yield* poolById(Number(row.pool));
+    const pool = yield* poolById(work, Number(row.pool));
     if (row.state === 'resting') {
       if (swept.has(row.space)) continue;
       swept.add(row.space);
-      yield* sweepSpace(work, yield* spaceById(work.plane, Number(row.space), pool.prefix.family), pool.prefix);
+      yield* sweepSpace(work, yield* spaceById(work, Number(row.space)), pool.prefix);
     } else if (row.state === 'retained') {
       yield* expire(work, row.namespace as string, row.name as string, Number(row.lease));
     } else {
@@ -76,7 +76,7 @@ export function* flushPlane(work: Work): Step<boolean> {
   for (const pool of new Set(stale.map((row) => Number(row.pool)))) {
     yield* exec('UPDATE ipam_space SET stale = 0 WHERE pool = ? AND stale = 1 AND plane = ?', pool, work.plane);
     if (pool === 0) continue;
-    const record = yield* poolById(pool);
+    const record = yield* poolById(work, pool);
     const object = yield* work.get<IPPool>('ippools', '', record.name);
     if (object === undefined) continue;
     const { largestFreePrefixLength: before, ...shown } = object.status ?? {};

@@ -1,7 +1,10 @@
 import { type IpFamily, IpPrefix } from '../address/index.ts';
+import { numberOf, toHex } from './bytes.ts';
+import { Known } from './known.ts';
 import type { IPAllocation, IPClaim, IPPool } from './objects.ts';
-import { numberOf } from './space.ts';
+import { poolOf } from './pool-record.ts';
 import type { TestIpam } from './testing.ts';
+import type { Row } from './work.ts';
 
 /** What is wrong with a project's address space, as sentences: nothing, at any moment, is what IPAM promises. */
 export function audit(ipam: TestIpam, project: string): string[] {
@@ -37,11 +40,19 @@ export function audit(ipam: TestIpam, project: string): string[] {
       (row) => row.state !== 'resting' && row.purpose !== 'Reservation' && row.purpose !== 'Excluded',
     ).length;
     if (live !== space.live) wrong.push(`${whole} says ${space.live} live, it is ${live}`);
-    const heads: Record<number, string> = {};
-    for (const row of free.sort((a, b) => prefixOf(a, family).compare(prefixOf(b, family)))) {
-      heads[Number(row.length)] ??= Buffer.from(row.start as Uint8Array).toString('hex');
+    const known = Known.of(ipam.store.kept).spaces.get(Number(space.id));
+    if (known !== undefined) {
+      if (String(known.used) !== space.used || known.live !== space.live)
+        wrong.push(`${whole} is remembered otherwise`);
+      const byLength = Map.groupBy(free, (row) => Number(row.length));
+      for (const length of new Set([...byLength.keys(), ...Object.keys(known.free).map(Number)])) {
+        const there = (byLength.get(length) ?? []).map((row) => toHex(row.start)).sort();
+        const remembered = known.free[length] ?? { starts: [], whole: true };
+        const shown = remembered.whole ? there : there.slice(0, remembered.starts.length);
+        if (String(shown) !== String(remembered.starts))
+          wrong.push(`free /${length} of ${whole} are remembered otherwise`);
+      }
     }
-    if (JSON.stringify(heads) !== space.heads) wrong.push(`${whole} has the wrong summary of free blocks`);
     const starts = new Set(free.map((row) => prefixOf(row, family).toString()));
     for (const row of free) {
       const block = prefixOf(row, family);
@@ -50,6 +61,16 @@ export function audit(ipam: TestIpam, project: string): string[] {
     for (const row of blocks) {
       if (row.name !== null) named.set(`${row.namespace}/${row.name}`, prefixOf(row, family).toString());
     }
+  }
+
+  for (const [asked, record] of Known.of(ipam.store.kept).records) {
+    const [kind, id] = asked.split('/');
+    if (kind !== 'pool') continue;
+    const row = ipam.store.database.prepare('SELECT * FROM ipam_pool WHERE id = ?').get(id!);
+    const text = (pool: unknown) =>
+      JSON.stringify(pool, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+    if (row === undefined || text(record) !== text(poolOf(row as Row)))
+      wrong.push(`pool ${id} is remembered otherwise`);
   }
 
   const objects = new Map(

@@ -13,6 +13,7 @@ export class ProcedureStore {
   readonly database = new DatabaseSync(':memory:');
   readonly objects = new Map<string, { revision: number; value: Uint8Array }>();
   revision = 0;
+  readonly kept = new Map<string, unknown>();
   /** Statements until one throws; undefined: none does. */
   failAfter: number | undefined;
   readonly #now: () => number;
@@ -41,6 +42,7 @@ export class ProcedureStore {
     const tx: ProcedureTransaction = {
       revision,
       now: this.#now(),
+      kept: this.kept,
       get: (key) => {
         const found = this.objects.get(idOf(key));
         return found === undefined ? undefined : { key, ...found };
@@ -77,6 +79,7 @@ export class ProcedureStore {
       this.revision = revision;
       return { revision, result: structuredClone(result) };
     } catch (error) {
+      this.kept.clear();
       this.database.exec('ROLLBACK TO call; RELEASE call');
       throw error instanceof ApiError ? new ApiError(structuredClone(error.status)) : error;
     }

@@ -1,5 +1,13 @@
-import type { ProcedureOperation, ProcedureStep, SqlValue, StorageKey, StoredRecord } from '../apiserver/index.ts';
+import type {
+  ProcedureMoment,
+  ProcedureOperation,
+  ProcedureStep,
+  SqlValue,
+  StorageKey,
+  StoredRecord,
+} from '../apiserver/index.ts';
 import type { KubeObject } from '../meta/index.ts';
+import { Known } from './known.ts';
 import { group, type Plural } from './objects.ts';
 
 export type Row = Record<string, SqlValue>;
@@ -77,14 +85,14 @@ export class Work {
   readonly defaultRestSeconds: number;
   /** What UIDs of objects made here are derived from: unique to the request. */
   readonly seed: string;
+  readonly known: Known;
   /** Ids of pools this transaction made: gone again if it is refused. */
   readonly madePools = new Set<number>();
   readonly #revision: string;
   readonly #changes = new Map<string, Change>();
 
   constructor(
-    revision: number,
-    now: number,
+    { revision, now, kept }: ProcedureMoment,
     request: { plane: string; project: string; defaultRestSeconds: number; seed: string },
   ) {
     this.#revision = String(revision);
@@ -93,6 +101,21 @@ export class Work {
     this.project = request.project;
     this.defaultRestSeconds = request.defaultRestSeconds;
     this.seed = request.seed;
+    this.known = Known.of(kept);
+  }
+
+  /** What `step` answers, read once. Nothing is remembered where that is undefined. */
+  *remember<T>(key: string, step: Step<T>): Step<T> {
+    const known = this.known.records.get(key) as T | undefined;
+    if (known !== undefined) return known;
+    const found = yield* step;
+    if (found !== undefined) this.known.records.set(key, found);
+    return found;
+  }
+
+  /** A class, a pool or an offer is written: what was read of them is read again. */
+  forget(): void {
+    this.known.records.clear();
   }
 
   get changes(): Iterable<Change> {

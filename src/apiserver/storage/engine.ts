@@ -35,6 +35,8 @@ export class Engine {
   readonly #log: Log;
   readonly #housekeeping: Housekeeping;
   readonly #procedures: Map<string, Procedure>;
+  /** See `ProcedureTransaction`: nobody but this engine writes to the database. */
+  readonly #kept = new Map<string, unknown>();
   #revision: number;
   #batches = 0;
   #dataVersion: number;
@@ -189,7 +191,7 @@ export class Engine {
       const message = `the store has no procedure ${operation.procedure}`;
       return { outcome: { kind: 'threw', message }, rows: 0, acknowledged: false };
     }
-    const transaction = new Transaction(this.#log, operation.revision, operation.now);
+    const transaction = new Transaction(this.#log, operation.revision, operation.now, this.#kept);
     let result: unknown;
     this.#log.prepared('SAVEPOINT procedure').run();
     try {
@@ -199,7 +201,8 @@ export class Engine {
         throw new TypeError(`procedure ${operation.procedure} answered a promise: it must be synchronous`);
       }
     } catch (error) {
-      transaction.finish();
+      transaction.end();
+      this.#kept.clear();
       // SQLite itself ends the transaction when the disk fails it: what came before in this batch is gone as well.
       if (fatalCodes.has(sqliteCode(error) ?? 0) || !this.#opened.database.isTransaction) throw error;
       this.#log.prepared('ROLLBACK TO procedure').run();
@@ -207,11 +210,7 @@ export class Engine {
       return { outcome: threw(error), rows: 0, acknowledged: false };
     }
     this.#log.prepared('RELEASE procedure').run();
-    const rows: CommittedRow[] = [];
-    for (const row of transaction.finish()) {
-      const committed = this.#log.write(row, operation.revision, true);
-      if (committed !== undefined) rows.push(committed);
-    }
+    const rows = transaction.finish();
     this.#surprise(rows.map((row) => row.key));
     return { outcome: { kind: 'called', rows, result }, rows: rows.length, acknowledged: true };
   }

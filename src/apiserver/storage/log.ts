@@ -2,9 +2,14 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CommittedRow, Loaded, LoadedEntry, Range, RangeQuery, Row } from './protocol.ts';
 import type { StorageKey, StoredRecord } from './storage.ts';
 
+/** Where the newest state of a key is. */
 interface Live {
   entry: number;
   revision: number;
+}
+
+export interface Found extends Live {
+  value: Uint8Array;
 }
 
 /** Reads and writes `store_live` and `store_log` (see `database.ts`). The caller holds the transaction. */
@@ -58,17 +63,26 @@ export class Log {
   }
 
   get(key: StorageKey): StoredRecord | undefined {
-    const collection = this.#collection(key);
-    const live = collection === undefined ? undefined : this.#live(collection, key);
-    return live === undefined ? undefined : { key, revision: live.revision, value: this.#value(live.entry) };
+    const found = this.find(key);
+    return found === undefined ? undefined : { key, revision: found.revision, value: found.value };
   }
 
-  /** Writes one row. Answers undefined when it deletes what is not there. `previous` is read only where it is asked for. */
-  write(row: Row, revision: number, withPrevious: boolean): CommittedRow | undefined {
+  /** The record with the place of its entry. */
+  find(key: StorageKey): Found | undefined {
+    const collection = this.#collection(key);
+    const live = collection === undefined ? undefined : this.#live(collection, key);
+    return live === undefined ? undefined : { ...live, value: this.#value(live.entry) };
+  }
+
+  /**
+   * Writes one row. Answers undefined when it deletes what is not there. `previous` is read only where it is asked for.
+   * `known`: what this transaction has found under the key already; null: nothing.
+   */
+  write(row: Row, revision: number, withPrevious: boolean, known?: Found | null): CommittedRow | undefined {
     const { key } = row;
     const collection = this.#collection(key) ?? (row.deleted ? undefined : this.#newCollection(key));
     if (collection === undefined) return undefined;
-    const live = this.#live(collection, key);
+    const live = known === undefined ? this.#live(collection, key) : (known ?? undefined);
     if (row.deleted && live === undefined) return undefined;
     const id = this.#nextId++;
     this.prepared('INSERT INTO store_log VALUES (?, ?, ?, ?, ?, ?, ?, ?)').run(
@@ -101,7 +115,7 @@ export class Log {
       ).run(id, revision, collection, key.namespace, key.name);
     }
     if (!withPrevious || live === undefined) return row;
-    return { ...row, previous: { revision: live.revision, value: this.#value(live.entry) } };
+    return { ...row, previous: { revision: live.revision, value: known?.value ?? this.#value(live.entry) } };
   }
 
   /** Records in key order. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { checkRow, wholeKey } from './key.ts';
-import type { Log } from './log.ts';
-import type { Row } from './protocol.ts';
+import type { Found, Log } from './log.ts';
+import type { CommittedRow, Row } from './protocol.ts';
 import type { Procedure, ProcedureTransaction, SqlValue, StorageKey, StoredRecord } from './storage.ts';
 
 /** Reads the modules named by `urls` and creates their tables. Throws when two modules name the same procedure. */
@@ -29,26 +29,44 @@ const controlsTransaction =
 export class Transaction implements ProcedureTransaction {
   readonly revision: number;
   readonly now: number;
+  readonly kept: Map<string, unknown>;
   readonly #log: Log;
   readonly #rows = new Map<string, Row>();
+  readonly #found = new Map<string, Found | null>();
   #over = false;
 
-  constructor(log: Log, revision: number, now: number) {
+  constructor(log: Log, revision: number, now: number, kept: Map<string, unknown>) {
     this.#log = log;
+    this.kept = kept;
     this.revision = revision;
     this.now = now;
   }
 
-  /** Ends it: a procedure that kept hold of it can do nothing more. Answers the rows it wrote, each key once. */
-  finish(): Iterable<Row> {
+  /** Ends it: a procedure that kept hold of it can do nothing more. */
+  end(): void {
     this.#over = true;
-    return this.#rows.values();
+  }
+
+  /** Ends it, and writes its rows to the log, each key once. Answers those that changed something. */
+  finish(): CommittedRow[] {
+    this.end();
+    const committed: CommittedRow[] = [];
+    for (const [id, row] of this.#rows) {
+      const written = this.#log.write(row, this.revision, true, this.#found.get(id));
+      if (written !== undefined) committed.push(written);
+    }
+    return committed;
   }
 
   get(key: StorageKey): StoredRecord | undefined {
     this.#check();
-    const row = this.#rows.get(wholeKey(key));
-    if (row === undefined) return this.#log.get(key);
+    const id = wholeKey(key);
+    const row = this.#rows.get(id);
+    if (row === undefined) {
+      const found = this.#log.find(key);
+      this.#found.set(id, found ?? null);
+      return found === undefined ? undefined : { key, revision: found.revision, value: found.value };
+    }
     return row.deleted ? undefined : { key, revision: this.revision, value: row.value };
   }
 

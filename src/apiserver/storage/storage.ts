@@ -138,6 +138,11 @@ export interface ProcedureTransaction {
   readonly revision: number;
   /** Milliseconds since the Unix epoch, as the caller's clock has it. */
   readonly now: number;
+  /**
+   * What procedures have read and want to find again at their next call. The store empties it when a call is taken back,
+   * and when somebody else may have written: what is in it is what the tables say, as far as procedures see to that.
+   */
+  readonly kept: Map<string, unknown>;
   get(key: StorageKey): StoredRecord | undefined;
   put(key: StorageKey, value: Uint8Array): void;
   delete(key: StorageKey, lastValue: Uint8Array): void;
@@ -157,7 +162,7 @@ export type StepProcedure = (tx: ProcedureMoment, argument: unknown) => Procedur
 
 export type ProcedureStep<T> = Generator<ProcedureOperation, T, unknown>;
 
-export type ProcedureMoment = Pick<ProcedureTransaction, 'revision' | 'now'>;
+export type ProcedureMoment = Pick<ProcedureTransaction, 'revision' | 'now' | 'kept'>;
 
 export type ProcedureOperation =
   | { readonly kind: 'rows' | 'run' | 'exec'; readonly sql: string; readonly parameters: readonly SqlValue[] }

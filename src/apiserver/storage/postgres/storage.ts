@@ -61,6 +61,9 @@ export class PostgresStorage implements Storage {
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Set<(events: readonly StorageEvent[]) => void>();
   readonly #dropped = new Map<string, number>();
+  /** See `ProcedureTransaction`. It is as the tables were at a revision: that of our last transaction. */
+  readonly #kept = new Map<string, unknown>();
+  #keptAt = 0;
   #visible: number;
   #announced: number;
   #writer: Promise<pg.Client> | undefined;
@@ -245,12 +248,14 @@ export class PostgresStorage implements Storage {
         query(client, `SELECT value FROM berth_meta WHERE key = 'revision'`, []),
       ];
       const base = Number((await Promise.all(asked))[2]!.rows[0]!.value);
+      // Another server has written since: what was read before may not be so.
+      if (base !== this.#keptAt) this.#kept.clear();
       let revision = base;
       const events: Logged[] = [];
       for (const job of jobs) {
         const saved = query(client, 'SAVEPOINT job', []);
         saved.catch(() => {});
-        const transaction = new PostgresTransaction(client, revision + 1, this.#deps.clock.now());
+        const transaction = new PostgresTransaction(client, revision + 1, this.#deps.clock.now(), this.#kept);
         try {
           const result = await job.run(transaction);
           events.push(...(await transaction.settle()));
@@ -258,6 +263,7 @@ export class PostgresStorage implements Storage {
           const own = revision;
           settle.push(() => job.resolve({ revision: own, result }));
         } catch (error) {
+          this.#kept.clear();
           await transaction.settle().catch(() => {});
           await saved;
           await query(client, 'ROLLBACK TO SAVEPOINT job', []);
@@ -267,8 +273,10 @@ export class PostgresStorage implements Storage {
       }
       committing = true;
       await this.#finish(client, base, revision);
+      this.#keptAt = revision;
       await this.#shown(base, revision, events);
     } catch (error) {
+      this.#kept.clear();
       this.#writer = undefined;
       client.end().catch(() => {});
       const known = committing

@@ -41,11 +41,13 @@ export interface Logged {
 export class PostgresTransaction {
   readonly revision: number;
   readonly now: number;
+  readonly kept: Map<string, unknown>;
   readonly #client: pg.Client;
   readonly #sent: Promise<unknown>[] = [];
   readonly #rows: Promise<Logged | undefined>[] = [];
 
-  constructor(client: pg.Client, revision: number, now: number) {
+  constructor(client: pg.Client, revision: number, now: number, kept: Map<string, unknown>) {
+    this.kept = kept;
     this.#client = client;
     this.revision = revision;
     this.now = now;
