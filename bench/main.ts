@@ -1,12 +1,13 @@
 /** `npm run -s bench -- NAME [--option value …] [--json]`. */
 import { parseArgs } from 'node:util';
+import { apiserver } from './apiserver.ts';
 import { claims } from './claims.ts';
 import { type Benchmark, jsonLine, table } from './harness/report.ts';
 import { instances } from './instances.ts';
 import { ipam } from './ipam.ts';
 import { workloads } from './workloads.ts';
 
-const benchmarks: readonly Benchmark[] = [workloads, instances, claims, ipam];
+const benchmarks: readonly Benchmark[] = [apiserver, workloads, instances, claims, ipam];
 
 function usage(): string {
   const rows = benchmarks.map(({ name, description, options }) => {

@@ -12,8 +12,16 @@ import { systemClock } from '../../../src/kube/index.ts';
 import type { Binaries } from './binaries.ts';
 import { type Target, tokens } from './target.ts';
 
+export interface RealTarget extends Target {
+  readonly name: 'kubernetes';
+  /** Of etcd and of kube-apiserver, in that order. */
+  readonly pids: readonly number[];
+  /** From starting etcd until kube-apiserver said that it was ready. */
+  readonly readyMilliseconds: number;
+}
+
 /** A real kube-apiserver on a real etcd, both on loopback and gone with `stop`. Rejects with the end of its log. */
-export async function startKubernetes(binaries: Binaries): Promise<Target> {
+export async function startKubernetes(binaries: Binaries): Promise<RealTarget> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-conformance-'));
   const children: ChildProcess[] = [];
   const stop = async (): Promise<void> => {
@@ -29,6 +37,8 @@ export async function startKubernetes(binaries: Binaries): Promise<Target> {
   };
   try {
     const [client, peer, port] = await freePorts();
+    const authority = await inMemoryAuthority({ clock: systemClock });
+    const since = systemClock.monotonic();
     start('etcd', binaries.etcd, [
       `--data-dir=${join(folder, 'etcd')}`,
       `--listen-client-urls=http://127.0.0.1:${client}`,
@@ -36,7 +46,6 @@ export async function startKubernetes(binaries: Binaries): Promise<Target> {
       `--listen-peer-urls=http://127.0.0.1:${peer}`,
       '--log-level=warn',
     ]);
-    const authority = await inMemoryAuthority({ clock: systemClock });
     const file = async (name: string, text: string): Promise<string> => {
       const path = join(folder, name);
       await writeFile(path, text, { mode: 0o600 });
@@ -68,7 +77,9 @@ export async function startKubernetes(binaries: Binaries): Promise<Target> {
       '--disable-admission-plugins=ServiceAccount',
     ]);
     await ready(port, authority.caCertificate, children, join(folder, 'kube-apiserver.log'));
-    return { name: 'kubernetes', port, ca: authority.caCertificate, stop };
+    const readyMilliseconds = systemClock.monotonic() - since;
+    const pids = children.map((child) => child.pid!);
+    return { name: 'kubernetes', port, ca: authority.caCertificate, pids, readyMilliseconds, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -90,7 +101,7 @@ async function ready(port: number, ca: string, children: readonly ChildProcess[]
     const dead = children.find((child) => child.exitCode !== null);
     if (dead !== undefined) break;
     if ((await probe(port, ca)) === 200) return;
-    await systemClock.sleep(200);
+    await systemClock.sleep(50);
   }
   const text = await readFile(log, 'utf8').catch(() => '');
   throw new Error(`kube-apiserver did not become ready; the end of its log:\n${text.slice(-3000)}`);
