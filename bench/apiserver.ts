@@ -31,7 +31,10 @@ export const apiserver: Benchmark = {
   async run(given, say) {
     const options = given as Options;
     const subjects: Subject[] = [];
-    const load = fork(new URL('apiserver/load.ts', import.meta.url).pathname, { execArgv: [], serialization: 'advanced' });
+    const load = fork(new URL('apiserver/load.ts', import.meta.url).pathname, {
+      execArgv: [],
+      serialization: 'advanced',
+    });
     try {
       const binaries = await findBinaries();
       if ('missing' in binaries) say(`no kube-apiserver to compare with: ${binaries.missing}`);

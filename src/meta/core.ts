@@ -1,5 +1,6 @@
 import type { Condition, KubeObject, ResourceType } from './object.ts';
 import type { PolicyRule } from './rbac.ts';
+import type { LabelSelector } from './selector.ts';
 
 /** The built-in kinds that rooms read or write: only the fields they use. */
 
@@ -62,6 +63,8 @@ export const Lease: ResourceType<Lease> = {
 
 export interface ClusterRole extends KubeObject {
   rules: PolicyRule[];
+  /** Its rules are those of every ClusterRole one of the selectors selects. */
+  aggregationRule?: { clusterRoleSelectors?: LabelSelector[] };
 }
 export const ClusterRole: ResourceType<ClusterRole> = {
   group: 'rbac.authorization.k8s.io',

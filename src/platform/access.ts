@@ -27,10 +27,11 @@ export class Access {
   private constructor(authority: Authority, tokens: TokenStore, clock: Clock) {
     this.authority = authority;
     this.#tokens = tokens;
-    this.authenticator = unionAuthenticator([
-      new TokenAuthenticator(tokens),
-      new CertificateAuthenticator(() => clock.now()),
-    ]);
+    // Health and version are answered to anybody; what else somebody unknown may do is up to roles, as everything.
+    this.authenticator = unionAuthenticator(
+      [new TokenAuthenticator(tokens), new CertificateAuthenticator(() => clock.now())],
+      { anonymous: true },
+    );
   }
 
   /** Kept in `folder`, made where there is none; in memory only where it is undefined. */

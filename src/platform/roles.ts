@@ -8,6 +8,7 @@ import {
   type KubeObject,
   type ResourceType,
 } from '../meta/index.ts';
+import { peopleRoles } from './people-roles.ts';
 import type { PlaneRef } from './planes.ts';
 
 /** On roles the platform wrote: only those are ever removed by it. */
@@ -20,13 +21,24 @@ const managedBy = { 'app.kubernetes.io/managed-by': 'berth' };
 export async function installRoles(client: Client, plane: PlaneRef, controllers: readonly Controller[]): Promise<void> {
   const own = controllerRoles(controllers, plane.role);
   const defaults = defaultRoles(plane.role, plane.name);
-  await install(client, ClusterRole, [...own.clusterRoles, ...defaults.clusterRoles], (role) => role.rules);
+  const wanted = [...own.clusterRoles, ...defaults.clusterRoles, ...peopleRoles(plane.role)];
+  await install(client, ClusterRole, wanted, ({ rules, aggregationRule, metadata: { labels } }) =>
+    // What is collected is not ours to say.
+    aggregationRule === undefined ? [rules, facing(labels)] : [aggregationRule, facing(labels)],
+  );
   await install(
     client,
     ClusterRoleBinding,
     [...own.clusterRoleBindings, ...defaults.clusterRoleBindings],
     (binding) => [binding.roleRef, binding.subjects],
   );
+}
+
+/** Labels by which a role becomes part of another. */
+function facing(labels: Readonly<Record<string, string>> = {}): string[] {
+  return Object.keys(labels)
+    .filter((label) => label.includes('/aggregate-to-'))
+    .sort();
 }
 
 async function install<T extends KubeObject>(
@@ -37,13 +49,19 @@ async function install<T extends KubeObject>(
 ): Promise<void> {
   const { items } = await client.list(type);
   const there = new Map(items.map((object) => [object.metadata.name, object]));
-  const marked = (object: T): T => ({ ...object, metadata: { ...object.metadata, labels: managedBy } });
+  const marked = (object: T): T => ({
+    ...object,
+    metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...managedBy } },
+  });
   await Promise.all(
     wanted.map(async (object) => {
       const held = there.get(object.metadata.name);
       if (held === undefined) await client.create(type, marked(object));
       else if (!jsonEqual(content(held), content(object))) {
-        const metadata = { ...held.metadata, labels: { ...held.metadata.labels, ...managedBy } };
+        const metadata = {
+          ...held.metadata,
+          labels: { ...held.metadata.labels, ...object.metadata.labels, ...managedBy },
+        };
         await client.update(type, { ...object, metadata });
       }
     }),

@@ -186,6 +186,27 @@ describe('a project is alone', () => {
     }
   });
 
+  test('who shows no token is told of health and version, in every plane, and reaches nothing else', async () => {
+    for (const context of ['root', 'hub', 'cell-us-central-1', 'project-alpha']) {
+      const { token: _, ...held } = readKubeconfig(running().process.kubeconfig, context);
+      const transport = httpTransport(held);
+      try {
+        const status = async (path: string): Promise<number> =>
+          (await transport.request({ method: 'GET', path })).status;
+        const open = ['/livez', '/readyz', '/healthz', '/version'];
+        expect([context, await Promise.all(open.map(status))]).toEqual([context, [200, 200, 200, 200]]);
+        const closed = ['/metrics', '/api', '/apis', '/api/v1/namespaces', '/openapi/v2'];
+        expect([context, await Promise.all(closed.map(status))]).toEqual([context, [403, 403, 403, 403, 403]]);
+        const client = createClient({ transport, basePath: '', clock: systemClock, userAgent: 'e2e' });
+        expect((await refusal(client.list(Namespace))).message).toContain(
+          'User "system:anonymous" cannot list resource',
+        );
+      } finally {
+        await transport.close();
+      }
+    }
+  });
+
   test('two projects with the same names have addresses of their own ranges, and neither sees the other', async () => {
     const { session } = running();
     const ids = ['alpha', 'beta'] as const;

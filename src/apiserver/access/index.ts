@@ -1,5 +1,6 @@
 export * from './authenticators.ts';
 export * from './certificates.ts';
+export { aggregatedInto, defaultRoles, type UserFacingRole } from './default-roles.ts';
 export * from './identities.ts';
 export type * from './interfaces.ts';
 export * from './kubeconfig.ts';
@@ -8,5 +9,5 @@ export { RbacAuthorizer, type UsedGrant } from './rbac/authorizer.ts';
 export { refuseEscalation } from './rbac/escalation.ts';
 export type { GrantedRule } from './rbac/policy.ts';
 export { reviewKinds } from './reviews.ts';
-export * from './roles.ts';
+export { controllerRoles, normaliseRules, type Roles } from './roles.ts';
 export { TokenAuthenticator, TokenStore } from './tokens.ts';

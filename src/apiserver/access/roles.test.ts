@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { controllerRoles, defaultRoles, normaliseRules } from './roles.ts';
+import { defaultRoles } from './default-roles.ts';
+import { controllerRoles, normaliseRules } from './roles.ts';
 
 const claims = {
   name: 'network-claims',

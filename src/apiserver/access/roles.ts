@@ -1,6 +1,6 @@
 import type { Controller, PlaneRole } from '../../kube/index.ts';
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Subject } from '../../meta/index.ts';
-import { authenticated, informersName, masters, systemNamespace } from './identities.ts';
+import { informersName, systemNamespace } from './identities.ts';
 import { rbacGroup } from './rbac/policy.ts';
 
 export interface Roles {
@@ -20,59 +20,9 @@ export function controllerRoles(controllers: readonly Pick<Controller, 'name' | 
   const here = controllers
     .filter((controller) => (controller.rules[role]?.length ?? 0) > 0)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const { name, rules } of here) add(roles, `berth:${name}`, rules[role]!, [serviceAccount(name)]);
+  for (const { name, rules } of here) addRole(roles, `berth:${name}`, rules[role]!, [serviceAccount(name)]);
   const readable = here.flatMap(({ rules }) => rules[role]!.flatMap(readsOf));
-  if (readable.length > 0) add(roles, `berth:${informersName}`, readable, [serviceAccount(informersName)]);
-  return roles;
-}
-
-/**
- * What every plane has from the start, as on Kubernetes: cluster-admin, and what everybody who proved who they are may
- * do (discovery, asking about themselves), the server's own controllers. A project's plane also lets `project-<id>` do everything in it.
- */
-export function defaultRoles(role: PlaneRole, name: string): Roles {
-  const roles: Roles = { clusterRoles: [], clusterRoleBindings: [] };
-  const everything = [
-    { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
-    { verbs: ['*'], nonResourceURLs: ['*'] },
-  ];
-  add(roles, 'cluster-admin', everything, [group(masters)]);
-  const discovery = [
-    '/api',
-    '/api/*',
-    '/apis',
-    '/apis/*',
-    '/healthz',
-    '/livez',
-    '/openapi',
-    '/openapi/*',
-    '/readyz',
-    '/version',
-    '/version/',
-  ];
-  add(roles, 'system:discovery', [{ verbs: ['get'], nonResourceURLs: discovery }], [group(authenticated)]);
-  const self = [
-    {
-      verbs: ['create'],
-      apiGroups: ['authorization.k8s.io'],
-      resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
-    },
-    { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'] },
-  ];
-  add(roles, 'system:basic-user', self, [group(authenticated)]);
-  const events = { verbs: ['create', 'patch', 'update'], apiGroups: ['events.k8s.io', ''], resources: ['events'] };
-  const any = { apiGroups: ['*'], resources: ['*'] };
-  const collector = [{ ...any, verbs: ['delete', 'get', 'list', 'patch', 'update', 'watch'] }, events];
-  add(roles, 'system:controller:generic-garbage-collector', collector, [kubeSystem('generic-garbage-collector')]);
-  const namespaces = [
-    { ...any, verbs: ['delete', 'deletecollection', 'get', 'list', 'watch'] },
-    { verbs: ['update'], apiGroups: [''], resources: ['namespaces/finalize', 'namespaces/status'] },
-  ];
-  add(roles, 'system:controller:namespace-controller', namespaces, [kubeSystem('namespace-controller')]);
-  if (role === 'project') {
-    const subject: Subject = { kind: 'User', apiGroup: rbacGroup, name: `project-${name}` };
-    roles.clusterRoleBindings.push(binding('berth:project-owner', 'cluster-admin', [subject]));
-  }
+  if (readable.length > 0) addRole(roles, `berth:${informersName}`, readable, [serviceAccount(informersName)]);
   return roles;
 }
 
@@ -139,12 +89,13 @@ function sorted(list: readonly string[]): string[] {
   return [...new Set(list)].sort();
 }
 
-function add(roles: Roles, name: string, rules: readonly PolicyRule[], subjects: Subject[]): void {
+/** Adds a role and a binding of the same name. */
+export function addRole(roles: Roles, name: string, rules: readonly PolicyRule[], subjects: Subject[]): void {
   roles.clusterRoles.push({ apiVersion, kind: 'ClusterRole', metadata: { name }, rules: normaliseRules(rules) });
-  roles.clusterRoleBindings.push(binding(name, name, subjects));
+  roles.clusterRoleBindings.push(bindingOf(name, name, subjects));
 }
 
-function binding(name: string, clusterRole: string, subjects: Subject[]): ClusterRoleBinding {
+export function bindingOf(name: string, clusterRole: string, subjects: Subject[]): ClusterRoleBinding {
   return {
     apiVersion,
     kind: 'ClusterRoleBinding',
@@ -158,10 +109,10 @@ function serviceAccount(name: string): Subject {
   return { kind: 'ServiceAccount', name, namespace: systemNamespace };
 }
 
-function kubeSystem(name: string): Subject {
+export function kubeSystemSubject(name: string): Subject {
   return { kind: 'ServiceAccount', name, namespace: 'kube-system' };
 }
 
-function group(name: string): Subject {
+export function groupSubject(name: string): Subject {
   return { kind: 'Group', apiGroup: rbacGroup, name };
 }

@@ -5,6 +5,7 @@ import { type Follower, PlaneFeed } from './follow.ts';
 import { GarbageCollector } from './garbage-collector.ts';
 import { NamespaceController } from './namespaces.ts';
 import { distinctResources, type LifecyclePlane, storageResourceOf } from './plane.ts';
+import { RoleAggregator } from './role-aggregation.ts';
 
 export interface LifecycleSettings {
   storage: Pick<Storage, 'list' | 'onCommit' | 'get' | 'commit'>;
@@ -18,12 +19,13 @@ export interface LifecycleSettings {
 
 /**
  * What happens to objects by itself, in every plane of the server: garbage collection, the emptying of namespaces being
- * deleted, the end of old events. One subscription to the store serves all planes.
+ * deleted, the filling of aggregated roles, the end of old events. One subscription to the store serves all planes.
  */
 export class Lifecycle {
   readonly #feed: PlaneFeed;
   readonly #collector: GarbageCollector;
   readonly #namespaces: NamespaceController;
+  readonly #roles: RoleAggregator;
   readonly #events: EventRetention | undefined;
 
   constructor(settings: LifecycleSettings) {
@@ -32,6 +34,7 @@ export class Lifecycle {
     this.#feed = new PlaneFeed(storage);
     this.#collector = new GarbageCollector({ clock, random, onError });
     this.#namespaces = new NamespaceController({ clock, random, onError });
+    this.#roles = new RoleAggregator({ clock, random, onError });
     this.#events =
       retentionMilliseconds === 0 ? undefined : new EventRetention({ storage, clock, retentionMilliseconds, onError });
   }
@@ -43,9 +46,10 @@ export class Lifecycle {
   async openPlane(plane: LifecyclePlane): Promise<void> {
     const collector = this.#collector.open(plane);
     const namespaces = this.#namespaces.open(plane);
+    const roles = this.#roles.open(plane);
     const events = this.#events?.open();
     const resources = new Set([...distinctResources(plane).map(storageResourceOf), '/namespaces', ...eventResources]);
-    await this.#feed.open(plane.id, resources, followers(collector, namespaces, events));
+    await this.#feed.open(plane.id, resources, followers(collector, namespaces, roles, events));
   }
 
   /** Forgets a plane (its deletion, or the server's end). */
@@ -53,22 +57,23 @@ export class Lifecycle {
     this.#feed.close(plane);
     this.#collector.close(plane);
     this.#namespaces.close(plane);
+    this.#roles.close(plane);
     this.#events?.close(plane);
   }
 
   /** Whether everything committed so far has been dealt with, as far as it can be now. */
   get idle(): boolean {
-    return this.#collector.idle && this.#namespaces.idle;
+    return this.#collector.idle && this.#namespaces.idle && this.#roles.idle;
   }
 
   /** Resolves when nothing is going on any more. */
   async stop(): Promise<void> {
     this.#feed.stop();
-    await Promise.all([this.#collector.stop(), this.#namespaces.stop(), this.#events?.stop()]);
+    await Promise.all([this.#collector.stop(), this.#namespaces.stop(), this.#roles.stop(), this.#events?.stop()]);
   }
 }
 
-function followers(collector: Follower, namespaces: Follower, events: Follower | undefined): Follower {
+function followers(collector: Follower, namespaces: Follower, roles: Follower, events: Follower | undefined): Follower {
   return {
     loaded(record: StoredRecord) {
       if (eventResources.includes(record.key.resource)) {
@@ -78,11 +83,15 @@ function followers(collector: Follower, namespaces: Follower, events: Follower |
       collector.loaded(record);
       if (record.key.resource === '/namespaces') namespaces.loaded(record);
     },
-    listed: () => events?.listed?.(),
+    listed() {
+      roles.listed?.();
+      events?.listed?.();
+    },
     changed(event: StorageEvent) {
       if (eventResources.includes(event.key.resource)) events?.changed(event);
       else collector.changed(event);
       namespaces.changed(event);
+      roles.changed(event);
     },
   };
 }

@@ -28,6 +28,7 @@ test('a namespace takes everything in it with it, and nothing else', async () =>
 });
 
 test('an empty namespace goes without being written to more than twice', async () => {
+  await plane.settled();
   const before = plane.storage.revision;
   await remove();
   await plane.settled();

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { type Client, createClient, systemClock, systemRandom } from '../../kube/index.ts';
 import { ClusterRole, ClusterRoleBinding, type KubeObject, type ResourceType, type Stored } from '../../meta/index.ts';
+import { defaultRoles } from '../access/default-roles.ts';
 import { adminIdentity } from '../access/identities.ts';
 import { RbacAuthorizer } from '../access/rbac/authorizer.ts';
-import { defaultRoles } from '../access/roles.ts';
 import { ApiServer } from '../server.ts';
 import { openStorage } from '../storage/index.ts';
 import type { Storage } from '../storage/storage.ts';

@@ -4,10 +4,10 @@ import { systemClock } from '../../../kube/index.ts';
 import type { KubeObject, PolicyRule } from '../../../meta/index.ts';
 import { openStorage } from '../../storage/index.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { defaultRoles } from '../default-roles.ts';
 import { adminIdentity, projectIdentity, serviceAccountIdentity } from '../identities.ts';
 import type { AccessAttributes } from '../interfaces.ts';
 import { reviewKinds } from '../reviews.ts';
-import { defaultRoles } from '../roles.ts';
 import { RbacAuthorizer } from './authorizer.ts';
 import { refuseEscalation } from './escalation.ts';
 
@@ -255,4 +255,28 @@ test('nobody grants what they do not hold', async () => {
   await put(role('escalator', [{ verbs: ['escalate'], apiGroups: [group], resources: ['clusterroles'] }]));
   await put(bind('b3', 'escalator', user('ada')));
   expect(write('clusterroles', more)).not.toThrow();
+});
+
+test('only who holds everything collects the rules of others', async () => {
+  await put(role('editor', [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]));
+  await put(bind('b', 'editor', user('ada')));
+  const write = (object: unknown, old?: unknown) => () =>
+    refuseEscalation(authorizer, {
+      plane: 'hub',
+      identity: { user: 'ada', groups: [] },
+      group,
+      resource: 'clusterroles',
+      object,
+      ...(old ? { old } : {}),
+    } as never);
+  const collecting = { ...role('c', []), aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } };
+  // Every verb on every resource: escalate is among them.
+  expect(write(collecting)).not.toThrow();
+  await put(role('editor', [{ verbs: ['get', 'create'], apiGroups: ['*'], resources: ['*'] }]));
+  expect(write(collecting)).toThrow(
+    'clusterroles.rbac.authorization.k8s.io "c" is forbidden: must have cluster-admin privileges to use an aggregationRule',
+  );
+  expect(write(role('c', []), collecting)).toThrow('must have cluster-admin privileges');
+  expect(write(collecting, collecting)).not.toThrow();
+  expect(write(role('c', []))).not.toThrow();
 });
