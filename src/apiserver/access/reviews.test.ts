@@ -106,7 +106,10 @@ test('can-i --list tells the rules', async () => {
     apiGroups: ['example.com'],
     resources: ['widgets'],
   });
-  expect(status.nonResourceRules.map(({ nonResourceURLs }) => nonResourceURLs?.includes("/api"))).toEqual([true, false]);
+  expect(status.nonResourceRules.map(({ nonResourceURLs }) => nonResourceURLs?.includes('/api'))).toEqual([
+    true,
+    false,
+  ]);
   expect(await ask({ namespace: 'a' }, adminIdentity)).toEqual({
     resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
     nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
