@@ -26,43 +26,70 @@ interface Held {
   due: number;
 }
 
-async function* late(
+/** An iterator of its own, since a generator that waits can not be left. */
+function late(
   events: AsyncIterable<readonly WireEvent[]>,
   clock: Clock,
   random: Random,
   versions: number,
-): AsyncGenerator<readonly WireEvent[]> {
-  const held: Held[] = [];
-  const iterator = events[Symbol.asyncIterator]();
-  let next: Promise<IteratorResult<readonly WireEvent[]>> | undefined;
-  try {
-    for (;;) {
-      next ??= iterator.next();
-      const [first] = held;
-      const waited = new AbortController();
-      const overdue =
-        first === undefined
-          ? new Promise<never>(() => {})
-          : clock.sleep(Math.max(0, first.due - clock.monotonic()), waited.signal).catch(() => undefined);
-      const answer = await Promise.race([next, overdue]);
-      waited.abort();
-      if (answer !== undefined) {
-        next = undefined;
-        if (answer.done === true) break;
+): AsyncIterable<readonly WireEvent[]> {
+  return {
+    [Symbol.asyncIterator]() {
+      const inner = events[Symbol.asyncIterator]();
+      const held: Held[] = [];
+      const left = Promise.withResolvers<undefined>();
+      let reading: Promise<IteratorResult<readonly WireEvent[]>> | undefined;
+      let ended = false;
+
+      /** The events that have waited long enough. One that waits holds back those behind it. */
+      const due = (): WireEvent[] => {
+        const now = clock.monotonic();
+        const told: WireEvent[] = [];
+        while (held[0] !== undefined && (ended || held[0].behind <= 0 || held[0].due <= now)) {
+          told.push(held.shift()!.event);
+        }
+        return told;
+      };
+
+      /** Until something arrives, the first of those held is due, or nobody listens any more. */
+      const wait = async (): Promise<void> => {
+        reading ??= inner.next();
+        const overdue = Promise.withResolvers<undefined>();
+        const [first] = held;
+        const timer =
+          first && clock.after(Math.max(0, first.due - clock.monotonic()), () => overdue.resolve(undefined));
+        const answer = await Promise.race([reading, overdue.promise, left.promise]);
+        timer?.cancel();
+        if (answer === undefined) return;
+        reading = undefined;
+        ended = answer.done === true;
+        if (answer.done === true) return;
         for (const event of answer.value) {
           for (const each of held) each.behind--;
           const behind = Math.floor(random.next() * (versions + 1));
-          held.push({ event, behind, due: clock.monotonic() + random.next() * longestMilliseconds });
+          held.push({ event, behind, due: clock.monotonic() + Math.floor(random.next() * longestMilliseconds) });
         }
-      }
-      const now = clock.monotonic();
-      const told: WireEvent[] = [];
-      // One that waits holds back those behind it.
-      while (held[0] !== undefined && (held[0].behind <= 0 || held[0].due <= now)) told.push(held.shift()!.event);
-      if (told.length > 0) yield told;
-    }
-    if (held.length > 0) yield held.map((each) => each.event);
-  } finally {
-    await iterator.return?.();
-  }
+      };
+
+      let gone = false;
+      return {
+        async next() {
+          while (!gone) {
+            const value = due();
+            if (value.length > 0) return { done: false, value };
+            if (ended) break;
+            await wait();
+          }
+          return { done: true, value: undefined };
+        },
+        async return() {
+          gone = true;
+          left.resolve(undefined);
+          reading?.catch(() => undefined);
+          void inner.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
 }

@@ -131,6 +131,7 @@ export class Stack {
 
   /** Starts the controllers, as fresh processes would. */
   start(): void {
+    this.metrics.clear();
     this.#controllers = this.#makeControllers();
     const groups = this.#options.lag > 0 ? this.#controllers.map((each) => [each]) : [this.#controllers];
     this.#managers = groups.map((group) => {

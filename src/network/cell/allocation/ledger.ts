@@ -1,7 +1,7 @@
 import { IPClaim, identityLabels, isProjectGone } from '../../../api/index.ts';
 import type { Client } from '../../../kube/index.ts';
 import { isApiError, type Stored } from '../../../meta/index.ts';
-import { holderOf, identitySelector, isOf, type Place } from './identity.ts';
+import { identitySelector, isOf, type Place } from './identity.ts';
 
 /** Everything IPAM holds for an interface, found by identity and not by memory. */
 export async function listAllocations(client: Client, { identity, routing }: Place): Promise<Stored<IPClaim>[]> {
@@ -13,21 +13,16 @@ export async function listAllocations(client: Client, { identity, routing }: Pla
 }
 
 /**
- * Gives back what IPAM holds for an interface, but for what `keep` says belongs to a holder of now. Done when it resolves.
- * A project that is gone took its addresses along (F8); any other failure is thrown, and nothing is forgotten.
+ * Gives back those of the IPClaims that IPAM holds for an interface which `released` picks. Done when it resolves. A project
+ * that is gone took its addresses along (F8); any other failure is thrown, and nothing is forgotten.
  */
 export async function release(
   client: Client,
   place: Place,
-  keep: (holder: string | undefined) => boolean,
+  released: (held: readonly Stored<IPClaim>[]) => Stored<IPClaim>[] | Promise<Stored<IPClaim>[]>,
 ): Promise<void> {
   try {
-    const held = await listAllocations(client, place);
-    await releaseAll(
-      client,
-      place,
-      held.filter((claim) => !keep(holderOf(claim))),
-    );
+    await releaseAll(client, place, await released(await listAllocations(client, place)));
   } catch (error) {
     if (!isProjectGone(error)) throw error;
   }
@@ -44,9 +39,10 @@ export async function releaseAll(
 }
 
 async function releaseOne(client: Client, namespace: string, { metadata }: Stored<IPClaim>): Promise<void> {
-  const { name, uid } = metadata;
+  const { name, uid, resourceVersion } = metadata;
   try {
-    await client.delete(IPClaim, { namespace, name }, { preconditions: { uid } });
+    // The version too: whoever has taken it up since it was judged has written to it.
+    await client.delete(IPClaim, { namespace, name }, { preconditions: { uid, resourceVersion } });
   } catch (error) {
     if (!isApiError(error, 'Conflict')) throw error;
     // Where another object has the name by now, ours is gone.

@@ -71,7 +71,7 @@ export async function act(step: Step, snapshot: Snapshot, hands: Hands): Promise
     case 'release': {
       const place = placeOf(snapshot, step.routing, hands.plane);
       const { uid } = snapshot.claim.metadata;
-      await release(hands.ipam(step.routing.project), place, (holder) => holder !== uid);
+      await release(hands.ipam(step.routing.project), place, (held) => held.filter((each) => holderOf(each) === uid));
       return { ...snapshot, done: { ...snapshot.done, released: true } };
     }
     case 'restore':

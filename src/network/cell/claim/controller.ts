@@ -86,6 +86,7 @@ export function claimController(deps: NetworkDeps, metrics: CellMetrics): Contro
       if (plane === undefined || claim === undefined) return undefined;
       const { uid } = claim.metadata;
       const seen = await observe(plane, claim, attachments, clock.now());
+      if (seen === undefined) return undefined;
       let snapshot: Snapshot = { ...seen, verificationDue: verifications.isDue(seen, clock.monotonic()) };
       let waiting: Waiting = 'no';
 

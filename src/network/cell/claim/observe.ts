@@ -8,7 +8,7 @@ import {
 import type { Plane, Request, Watch } from '../../../kube/index.ts';
 import { isTerminating, type KubeObject, Namespace, type ResourceType, type Stored } from '../../../meta/index.ts';
 import { attachmentOf, saysOtherwise } from '../attachment.ts';
-import { indexClaims, requestOf } from '../cell.ts';
+import { indexClaims, keyOf, requestOf } from '../cell.ts';
 import { isEnding } from './ending.ts';
 import { interfaceNameOf, type Snapshot } from './snapshot.ts';
 
@@ -72,18 +72,25 @@ export function watchClaims(plane: Plane, watch: Watch, attachments: readonly Re
   watch.on(plane, Namespace, (namespace) => waiting(claims.list(namespace.metadata.name)));
 }
 
-/** The state of one claim and all it depends on. What a release decides on is read live. */
+/**
+ * The state of one claim and all it depends on. What a release decides on is read live, the claim itself included: one that
+ * has let go already, in a cache that is late, must not bring back an interface that was given back since. Undefined where
+ * the claim is gone.
+ */
 export async function observe(
   plane: Plane,
-  claim: Stored<NetworkInterfaceClaim>,
+  seen: Stored<NetworkInterfaceClaim>,
   attachments: readonly ResourceType[],
   now: number,
-): Promise<Omit<Snapshot, 'verificationDue'>> {
-  const { namespace = '' } = claim.metadata;
-  const name = interfaceNameOf(claim);
+): Promise<Omit<Snapshot, 'verificationDue'> | undefined> {
+  const { namespace = '', uid } = seen.metadata;
+  const name = interfaceNameOf(seen);
+  const ending = isEnding(seen);
+  const claim = ending ? await plane.client.get(NetworkInterfaceClaim, keyOf(seen)) : seen;
+  if (claim?.metadata.uid !== uid) return undefined;
   const contexts = plane.informer(NetworkContext).byIndex(byNetwork, inNamespace(claim, claim.spec.network.name));
   const cellNamespace = plane.informer(Namespace).get('', namespace);
-  const networkInterface = isEnding(claim)
+  const networkInterface = ending
     ? await plane.client.get(NetworkInterface, { namespace, name })
     : plane.informer(NetworkInterface).get(namespace, name);
   return {

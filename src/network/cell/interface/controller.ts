@@ -8,9 +8,11 @@ import {
 import { addFinalizer, applyStatus, type Controller, type Plane, removeFinalizer } from '../../../kube/index.ts';
 import { formatTime, isTerminating, Namespace, type Stored } from '../../../meta/index.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
+import { holderOf } from '../allocation/identity.ts';
 import { release } from '../allocation/ledger.ts';
-import { fieldManager, identityOf, indexClaims, isLive, keyOf, reads, requestOf } from '../cell.ts';
+import { fieldManager, identityOf, keyOf, reads, requestOf } from '../cell.ts';
 import { isSaid } from '../claim/act.ts';
+import { isEnding } from '../claim/ending.ts';
 import { recordOf } from '../routing.ts';
 import { decide, type Snapshot, type Step } from './decide.ts';
 import { type Lease, unheldStamp } from './lease.ts';
@@ -60,7 +62,6 @@ export function interfaceController(deps: NetworkDeps): Controller {
 
     engage(plane, _planes, watch) {
       if (plane.role !== 'cell') return;
-      indexClaims(plane);
       const interfaces = plane.informer(NetworkInterface);
       interfaces.addIndex(byHolder, ({ metadata, spec }) =>
         spec.claimRef === undefined ? [] : [`${metadata.namespace ?? ''}/${spec.claimRef.name}`],
@@ -122,6 +123,17 @@ async function observe(
   return { networkInterface, holder, lease, now };
 }
 
+/**
+ * Those that no living claim holds. Claims are listed live and after the IPClaims: a claim that took one up is seen, and one
+ * that is gone is not believed to live on by a cache that is late.
+ */
+async function heldByNobody(held: readonly Stored<IPClaim>[], namespace: string, plane: Plane) {
+  if (held.length === 0) return [];
+  const { items } = await plane.client.list(NetworkInterfaceClaim, { namespace });
+  const living = new Set(items.filter((claim) => !isEnding(claim)).map(({ metadata }) => metadata.uid));
+  return held.filter((each) => !living.has(holderOf(each) ?? ''));
+}
+
 async function act(
   step: Step,
   networkInterface: Stored<NetworkInterface>,
@@ -141,8 +153,7 @@ async function act(
       if (step.routing !== undefined) {
         const identity = identityOf(plane, key.namespace, key.name);
         const client = deps.projectClient(name, step.routing.project);
-        const keep = (holder: string | undefined) => holder !== undefined && isLive(plane, holder);
-        await release(client, { identity, routing: step.routing }, keep);
+        await release(client, { identity, routing: step.routing }, (held) => heldByNobody(held, key.namespace, plane));
       }
       await removeFinalizer(plane.client, NetworkInterface, networkInterface, finalizer);
       return;
