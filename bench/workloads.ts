@@ -9,7 +9,7 @@ import { load, namespace, network, watchAddresses } from './harness/load.ts';
 import type { Benchmark, Figure } from './harness/report.ts';
 import { counters, settled } from './harness/requests.ts';
 
-const waitMilliseconds = 600_000;
+const waitMilliseconds = 3_600_000;
 const planes = ['cell', 'hub', 'project'] as const;
 const name = 'load';
 

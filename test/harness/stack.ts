@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { crdManifest, kindsOf } from '../../src/api/index.ts';
+import { crdManifest, IPClass, IPPool, kindsOf } from '../../src/api/index.ts';
 import {
   ApiServer,
   adminIdentity,
@@ -13,7 +13,7 @@ import {
   type Storage,
   serviceAccountIdentity,
 } from '../../src/apiserver/index.ts';
-import { createIpam, type Ipam, proceduresUrl } from '../../src/ipam/index.ts';
+import { createIpam, type Ipam, proceduresUrl, seedClasses, seedPools, seedRanges } from '../../src/ipam/index.ts';
 import {
   type Client,
   type Controller,
@@ -32,7 +32,7 @@ import {
   VirtualClock,
 } from '../../src/kube/index.ts';
 import { ClusterRole, ClusterRoleBinding } from '../../src/meta/index.ts';
-import { controllersOf } from '../../src/platform/index.ts';
+import { controllersOf, defaultConfig } from '../../src/platform/index.ts';
 import { isDatumProject, seedDatum } from './datum.ts';
 import { lagging } from './lag.ts';
 
@@ -41,6 +41,12 @@ export interface StackOptions {
   cells?: readonly string[];
   /** Default: the three of reference E. */
   projects?: readonly string[];
+  /** What a project's IPAM starts with: the classes of reference B.4 (default), or what the platform seeds. */
+  seeds?: 'reference' | 'platform';
+  /** How long a freed address rests; default 0. */
+  restSeconds?: number;
+  /** Feature gate NetworkingIntegration; default true. */
+  networking?: boolean;
   quietPeriodSeconds?: number;
   /** Of everything left to chance. */
   seed?: number;
@@ -100,7 +106,7 @@ export class Stack {
     const log = this.#log;
     const authorizer = new RbacAuthorizer(storage);
     this.#authorizer = authorizer;
-    this.#ipam = createIpam({ storage, clock, log, defaultRestSeconds: 0 });
+    this.#ipam = createIpam({ storage, clock, log, defaultRestSeconds: options.restSeconds });
     const authenticator = { authenticate: () => undefined };
     this.#server = new ApiServer({ storage, clock, random, log, authorizer, authenticator });
     this.#lifecycle = new Lifecycle({ storage, clock, random, onError: (err, what) => log.warn({ err }, what) });
@@ -108,7 +114,15 @@ export class Stack {
 
   static async open(options: StackOptions = {}): Promise<Stack> {
     const { cells = ['us-central-1'], projects = ['project-alpha', 'project-beta', 'single'] } = options;
-    const { quietPeriodSeconds = 20, seed = 1, lag = 0, dataPlane = 'none' } = options;
+    const {
+      quietPeriodSeconds = 20,
+      seed = 1,
+      lag = 0,
+      dataPlane = 'none',
+      seeds = 'reference',
+      restSeconds = 0,
+      networking = true,
+    } = options;
     const clock = new VirtualClock();
     const storage = await openStorage({
       file: ':memory:',
@@ -120,7 +134,8 @@ export class Stack {
         throw error;
       },
     });
-    const stack = new Stack(storage, { quietPeriodSeconds, seed, lag, dataPlane }, clock);
+    const wanted = { quietPeriodSeconds, seed, lag, dataPlane, seeds, restSeconds, networking };
+    const stack = new Stack(storage, wanted, clock);
     stack.#ipam.start();
     stack.start();
     await stack.#open({ id: 'hub', role: 'hub', name: 'hub' });
@@ -173,7 +188,7 @@ export class Stack {
     // A fresh process counts from the start.
     this.metrics.clear();
     const recorder = (plane: Plane, controller: string) => this.#recorder(plane, controller);
-    const { dataPlane } = this.#options;
+    const { dataPlane, networking, seeds } = this.#options;
     const projectClient = (controller: string, project: string) =>
       createClient({
         transport: this.#transport(`project/${project}`, controller),
@@ -182,7 +197,7 @@ export class Stack {
         defaultFieldManager: controller,
       });
     return controllersOf({
-      compute: { clock, hub: 'hub', recorder, networkingIntegration: true, dataPlane },
+      compute: { clock, hub: 'hub', recorder, networkingIntegration: networking, dataPlane },
       network: {
         clock,
         random,
@@ -190,7 +205,10 @@ export class Stack {
         hub: 'hub',
         recorder,
         projectClient,
-        ipamClasses: { networkIPv6: 'datum-network-v6', subnetIPv6: 'datum-subnet-v6' },
+        ipamClasses:
+          seeds === 'platform'
+            ? defaultConfig().ipam.classes
+            : { networkIPv6: 'datum-network-v6', subnetIPv6: 'datum-subnet-v6' },
         quietPeriodMilliseconds: this.#options.quietPeriodSeconds * 1000,
         dataPlane,
         metrics: this.metrics,
@@ -272,7 +290,11 @@ export class Stack {
 
   async addProject(id: string): Promise<Client> {
     const client = await this.#open({ id: `project/${id}`, role: 'project', name: id });
-    if (isDatumProject(id)) await seedDatum(client, id);
+    if (this.#options.seeds === 'platform') {
+      const index = [...this.#planes.values()].filter(({ role }) => role === 'project').length - 1;
+      for (const each of seedClasses()) await client.create(IPClass, each);
+      for (const each of seedPools(seedRanges(index))) await client.create(IPPool, each);
+    } else if (isDatumProject(id)) await seedDatum(client, id);
     return client;
   }
 
