@@ -12,7 +12,7 @@ test('an empty configuration is the documented defaults', () => {
     auditSeconds: 600,
     leases: {},
     ipam: { classes: { networkIPv6: 'network-ipv6', subnetIPv6: 'subnet-ipv6', subnetIPv4: 'subnet-ipv4' } },
-    dataPlane: 'none',
+    dataPlane: 'fabric',
     featureGates: { NetworkingIntegration: true },
   });
 });

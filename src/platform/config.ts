@@ -50,8 +50,9 @@ const schema = Type.Object(
       { ...closed, default: {} },
     ),
     dataPlane: Type.Union([Type.Literal('none'), Type.Literal('fabric')], {
-      default: 'none',
-      description: 'What realizes interfaces in the cells. none: an instance runs as soon as its addresses exist.',
+      default: 'fabric',
+      description:
+        'What realizes interfaces in the cells. fabric: an attachment a node can read is made of each, and its instance starts after that. none: an instance starts as soon as its addresses exist, and nothing of the fabric is read or written.',
     }),
     featureGates: Type.Record(Type.String(), Type.Boolean(), { default: {}, description: 'Feature gates by name.' }),
   },

@@ -21,6 +21,7 @@ import {
   type Clock,
   createClient,
   createManager,
+  type Plane,
   type Random,
   systemClock,
   systemRandom,
@@ -103,9 +104,6 @@ async function start(
 ): Promise<Platform> {
   const { clock, random, log, config } = options;
   const progress = options.progress ?? (() => {});
-  if (config.dataPlane === 'fabric') {
-    throw new StartError('dataPlane fabric is not served by this version: set dataPlane to none');
-  }
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
 
@@ -159,12 +157,14 @@ async function start(
   let cells: CellSpec[] = [];
   const writeContexts = () => access.writeKubeconfig(kubeconfig, url, planes, 'project-alpha');
   const recorders = new Recorders(clock, random, (err) => log.warn({ err }, 'an event was not written'));
+  const recorder = (plane: Plane, controller: string) => recorders.of(plane, controller);
+  const projectClient = clientsOfProjects(server, clock);
   const controllers = [
     ...controllersOf({
       compute: {
         clock,
         hub: hubPlane.id,
-        recorder: (plane, controller) => recorders.of(plane, controller),
+        recorder,
         networkingIntegration: config.featureGates.NetworkingIntegration,
         dataPlane: config.dataPlane,
       },
@@ -173,8 +173,8 @@ async function start(
         random,
         log,
         hub: hubPlane.id,
-        recorder: (plane, controller) => recorders.of(plane, controller),
-        projectClient: clientsOfProjects(server, clock),
+        recorder,
+        projectClient,
         ipamClasses: config.ipam.classes,
         quietPeriodMilliseconds: config.quietPeriodSeconds * 1000,
         dataPlane: config.dataPlane,
@@ -182,6 +182,7 @@ async function start(
         ...(config.leases.retentionSeconds === undefined ? {} : { retentionSeconds: config.leases.retentionSeconds }),
         metrics,
       },
+      ...(config.dataPlane === 'fabric' ? { fabric: { clock, recorder, hub: hubPlane.id, projectClient } } : {}),
       provider: { clock, recorder: (plane) => recorders.of(plane, 'simulated-provider') },
     }),
     projectController({

@@ -155,14 +155,6 @@ test.each([
   expect(await hashes(data)).toEqual(before);
 });
 
-test('a fabric that this version does not have: one sentence, exit code 1, nothing made', async () => {
-  const config = join(folder.path, 'fabric.yaml');
-  await writeFile(config, 'dataPlane: fabric\n');
-  const data = join(folder.path, 'no-fabric');
-  await refuses(data, /dataPlane fabric is not served by this version: set dataPlane to none/, '--config', config);
-  await expect(readdir(data)).rejects.toThrow('ENOENT');
-});
-
 test('after all of that, the folder starts as ever', async () => {
   const running = await start(used);
   expect(await running.project().get(Network, { namespace: 'default', name: 'kept' })).toBeDefined();

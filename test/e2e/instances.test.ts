@@ -137,7 +137,7 @@ test('an instance shows its interface, its addresses in the order asked for, and
     expect(said('Available')).toEqual(['True', 'Available', generation]);
     expect(findCondition(instance.status?.conditions, 'Available')?.message).toContain('simulated-provider');
     const on = shown?.conditions?.map(({ type, status }) => `${type}=${status}`);
-    expect(on).toEqual(['Allocated=True', 'Prepared=Unknown', 'Programmed=Unknown']);
+    expect(on).toEqual(['Allocated=True', 'Prepared=True', 'Programmed=Unknown']);
     expect(instance.spec?.location?.name).toBe(location);
     expect(instance.spec?.controller?.schedulingGates).toEqual([]);
     expect(instance.status?.controller?.observedTemplateHash).toBe(instance.spec?.controller?.templateHash);
@@ -179,9 +179,9 @@ describe('in the cell', () => {
       expect(conditions).toEqual([
         'Bound=True Bound',
         'Allocated=True Allocated',
-        'Prepared=Unknown Pending',
-        'Programmed=Unknown Pending',
-        'Ready=Unknown NotPrepared',
+        'Prepared=True AttachmentReady',
+        'Programmed=Unknown AwaitingDataPlane',
+        'Ready=Unknown NotProgrammed',
       ]);
     }
   });
@@ -218,12 +218,12 @@ describe('in the cell', () => {
       });
       expect(found?.status?.phase).toBe('Bound');
       expect(found?.status?.networkContextRef).toEqual({ name: `default-${location}` });
-      // Nobody may say that a data plane did its part: there is none.
+      // Nobody may say that a node did its part: there is none.
       const conditions = found?.status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
       expect(conditions?.sort()).toEqual([
         'Allocated=True Allocated',
-        'Prepared=Unknown Pending',
-        'Programmed=Unknown Pending',
+        'Prepared=True AttachmentReady',
+        'Programmed=Unknown AwaitingDataPlane',
       ]);
     }
   });

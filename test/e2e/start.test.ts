@@ -348,7 +348,7 @@ test('--help explains every flag, every field of the configuration and every gat
     ['ipam.classes.subnetIPv6 (default "subnet-ipv6")', 'IPv6 subnet'],
     ['ipam.classes.networkIPv4', 'Unset: it has none'],
     ['ipam.classes.subnetIPv4 (default "subnet-ipv4")', 'IPv4 subnet'],
-    ['dataPlane (default "none")', 'What realizes interfaces'],
+    ['dataPlane (default "fabric")', 'What realizes interfaces'],
     ['featureGates', 'Feature gates by name'],
     ['NetworkingIntegration=true (alpha)', 'Instances claim network interfaces'],
   ] as const;
