@@ -113,6 +113,8 @@ export const computeAnnotations = {
   /** On a project's deployment: the hub namespace its copy is in. */
   federationNamespace: `${compute}/federation-namespace`,
   suspended: `${compute}/suspended`,
+  /** On the hub's copy of a deployment, and the cell's: why its binding is refused, as JSON {reason, message}. */
+  networkRefusal: `${compute}/network-refusal`,
 } as const;
 
 export const computeFinalizers = {

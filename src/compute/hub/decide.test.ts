@@ -184,7 +184,11 @@ describe('the binding', () => {
       const cell = located(...(available === undefined ? [] : [condition('Available', available, 'FromTheCell')]));
       const refused = binding({}, condition('Ready', status, reason, 'not there'));
       const steps = federated({ source: deployment('p', held), copy: copyOf({}, cell), binding: refused });
-      const [report] = steps as unknown as [{ status: { conditions: Condition[] } }];
+      const update = steps.find((step) => step.do === 'update-copy') as { object: WorkloadDeployment } | undefined;
+      const text = update?.object.metadata.annotations?.[computeAnnotations.networkRefusal];
+      // The cell is told too, whatever is available: a replacement may wait there.
+      expect(text).toBe(shown ? JSON.stringify({ reason, message: 'not there' }) : undefined);
+      const report = steps.find((step) => step.do === 'report') as unknown as { status: { conditions: Condition[] } };
       const told = report.status.conditions.find(({ type }) => type === 'Available');
       if (shown && available !== 'True') {
         expect(told).toMatchObject({ status: 'False', reason, message: 'not there' });
@@ -192,8 +196,24 @@ describe('the binding', () => {
       } else expect(told?.reason).toBe(available === undefined ? undefined : 'FromTheCell');
       // Told once, it is not told again.
       const after = deployment('p', held, report.status);
-      expect(federated({ source: after, copy: copyOf({}, cell), binding: refused })).toEqual([]);
+      const carried = copyOf({}, cell);
+      if (update !== undefined) carried.metadata.annotations = update.object.metadata.annotations!;
+      expect(federated({ source: after, copy: carried, binding: refused })).toEqual([]);
+      // Granted, the cell is told that as well.
+      const granted = federated({
+        source: after,
+        copy: carried,
+        binding: binding({}, condition('Ready', 'True', 'Ready')),
+      });
+      expect(does(granted).includes('update-copy')).toBe(shown);
     }
+  });
+
+  it('is the only one who may tell a cell of a refusal: a tenant’s annotation goes no further', () => {
+    const told = JSON.stringify({ reason: 'NetworkNotFound', message: 'made up' });
+    const lying = deployment('p', held, located());
+    lying.metadata.annotations = { ...lying.metadata.annotations, [computeAnnotations.networkRefusal]: told };
+    expect(federated({ source: lying, copy, binding: binding() })).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import {
   claimName,
+  computeAnnotations,
   deploymentName,
   type Instance,
   IPClaim,
@@ -8,12 +9,14 @@ import {
   IPPool,
   identityLabels,
   instanceName,
+  Network,
   NetworkContext,
   NetworkInterface,
   Workload,
+  WorkloadDeployment,
 } from '../../../src/api/index.ts';
 import { apiVersionOf, findCondition, isConditionTrue, Namespace } from '../../../src/meta/index.ts';
-import { scarceClass, workloadObject } from '../support/objects.ts';
+import { networkObject, scarceClass, workloadObject } from '../support/objects.ts';
 import { here, World } from './world.ts';
 
 // One of forty instances is refused, for each reason there is: the others do not notice, and the fortieth says why.
@@ -251,4 +254,33 @@ test.each(Object.entries(cases))('%s', async (reason, each) => {
   });
   // It is looked at in steps of 50 ms.
   expect(took).toBeLessThanOrEqual(undisturbed + 100);
+});
+
+test('a network that does not exist is said in the words of whoever looked for it, by all who wait; then they run', async () => {
+  await open();
+  await world.project.create(Workload, workloadObject({ name: 'early', replicas: 2, network: 'later' }));
+  const message = 'Network later does not exist in namespace default';
+  await world.stack.until('both instances say so', async () => {
+    const said = (await world.instances('early')).map(({ status }) => findCondition(status?.conditions, 'Ready'));
+    return (
+      said.length === 2 && said.every((each) => each?.reason === 'NetworkNotFound' && each.message.startsWith(message))
+    );
+  });
+  const counted = `2 of 2 instances wait: NetworkNotFound: ${message}`;
+  for (const type of ['ReplicasReady', 'Available']) {
+    await world.stack.until(`${type} says so`, async () => {
+      const [deployment] = (await world.deployments()).filter(({ spec }) => spec?.workloadRef.name === 'early');
+      const said = [deployment, await world.workload('early')].map((each) =>
+        findCondition(each?.status?.conditions, type),
+      );
+      const start = type === 'Available' ? message : counted;
+      return said.every((each) => each?.reason === 'NetworkNotFound' && each.message.startsWith(start));
+    });
+  }
+  await world.project.create(Network, networkObject('later'));
+  await world.ready('early', 2);
+  const [deployment] = (await world.stack.hub.list(WorkloadDeployment, { namespace: world.namespace })).items.filter(
+    ({ metadata }) => metadata.name.startsWith('early'),
+  );
+  expect(deployment?.metadata.annotations).not.toHaveProperty([computeAnnotations.networkRefusal]);
 });

@@ -1,4 +1,5 @@
 import {
+  computeAnnotations,
   computeLabels,
   Instance,
   NetworkInterface,
@@ -7,6 +8,7 @@ import {
 } from '../../../api/index.ts';
 import { applyStatus, type Clock, type Controller, type Plane, type Request } from '../../../kube/index.ts';
 import { findCondition, isTerminating, jsonEqual, type KubeObject, type Stored } from '../../../meta/index.ts';
+import { toldBy } from '../../shared/told.ts';
 import { decide, type Plan, type QuotaAnswer, type Snapshot } from './decide.ts';
 
 export interface InstanceDeps {
@@ -21,6 +23,7 @@ const name = 'compute-cell-instance';
 const reads = ['get', 'list', 'watch'];
 const bySlot = 'compute/slot';
 const byClaim = 'compute/claim';
+const byDeployment = 'compute/deployment';
 
 /** Gates, readiness and addresses of one instance; nothing it waits for holds back another. */
 export function instanceController(deps: InstanceDeps): Controller {
@@ -38,6 +41,7 @@ export function instanceController(deps: InstanceDeps): Controller {
                 resources: ['networkinterfaceclaims', 'networkinterfaces'],
                 verbs: reads,
               },
+              { apiGroups: [WorkloadDeployment.group], resources: ['workloaddeployments'], verbs: reads },
             ]
           : []),
       ],
@@ -54,6 +58,13 @@ export function instanceController(deps: InstanceDeps): Controller {
       if (!deps.networkingIntegration) return;
       const instances = plane.informer(Instance);
       instances.addIndex(bySlot, slotKeys);
+      instances.addIndex(byDeployment, (instance) => ownerOf(instance).map(({ uid }) => uid));
+      watch.on(plane, WorkloadDeployment, ({ metadata }, event) => {
+        const { networkRefusal } = computeAnnotations;
+        const before = event.type === 'updated' ? event.old.metadata.annotations?.[networkRefusal] : undefined;
+        if (metadata.annotations?.[networkRefusal] === before) return [];
+        return instances.byIndex(byDeployment, metadata.uid).map((instance) => requestOf(plane, instance));
+      });
       plane.informer(NetworkInterfaceClaim).addIndex(bySlot, slotKeys);
       plane.informer(NetworkInterfaceClaim).addIndex(byClaim, (claim) => {
         const reference = claim.status?.networkInterfaceRef?.name;
@@ -96,11 +107,16 @@ function isUntold({ status }: Instance): boolean {
 
 /** A slot as an index key: the controlling deployment's UID and the ordinal. */
 function slotKeys(object: KubeObject): string[] {
-  const owner = object.metadata.ownerReferences?.find(
+  const ordinal = object.metadata.labels?.[computeLabels.instanceIndex];
+  return ordinal === undefined ? [] : ownerOf(object).map(({ uid }) => `${uid}/${ordinal}`);
+}
+
+/** The deployment that controls an object, if one does. */
+function ownerOf({ metadata }: KubeObject): { name: string; uid: string }[] {
+  const owner = metadata.ownerReferences?.find(
     (ref) => ref.controller === true && ref.kind === WorkloadDeployment.kind,
   );
-  const ordinal = object.metadata.labels?.[computeLabels.instanceIndex];
-  return owner === undefined || ordinal === undefined ? [] : [`${owner.uid}/${ordinal}`];
+  return owner === undefined ? [] : [owner];
 }
 
 function observe(plane: Plane, instance: Stored<Instance>, deps: InstanceDeps, crowd: number): Snapshot {
@@ -110,8 +126,14 @@ function observe(plane: Plane, instance: Stored<Instance>, deps: InstanceDeps, c
   const claims = networking ? plane.informer(NetworkInterfaceClaim).byIndex(bySlot, slot) : [];
   const claim = claims.find((each) => !isTerminating(each)) ?? claims[0];
   const reference = claim?.status?.networkInterfaceRef?.name;
+  const [owner] = networking ? ownerOf(instance) : [];
+  const deployment =
+    owner === undefined
+      ? undefined
+      : plane.informer(WorkloadDeployment).get(instance.metadata.namespace ?? '', owner.name);
   return {
     instance,
+    networkRefusal: toldBy(deployment, computeAnnotations.networkRefusal),
     claim,
     networkInterface:
       reference === undefined

@@ -91,6 +91,7 @@ function decided(more: Partial<Snapshot> = {}) {
     instance: instance(both),
     claim: claim(bound),
     networkInterface: networkInterface(),
+    networkRefusal: undefined,
     quota: granted,
     dataPlane: 'none',
     networking: true,
@@ -214,6 +215,22 @@ describe('what is said', () => {
     const early = { claim: refused, networkInterface: undefined };
     expect(decided(early).status).toBeUndefined();
     expect(readyOf(decided({ ...early, now: late }))).toEqual(['False', 'NetworkNotAvailableInLocation']);
+  });
+
+  it('is why the network does not come, where the hub knows, at once; who has it is not told', () => {
+    const networkRefusal = { reason: 'NetworkNotFound', message: 'there is none' };
+    const refused = claim([]);
+    refused.status = { conditions: [says('Bound', 'False', 'NetworkNotAvailableInLocation')] };
+    const none = { networkInterface: undefined, networkRefusal };
+    for (const each of [undefined, claim([]), refused]) {
+      expect(readyOf(decided({ ...none, claim: each }))).toEqual(['False', 'NetworkNotFound']);
+    }
+    const exhausted = claim([]);
+    exhausted.status = { conditions: [says('Bound', 'False', 'AddressPoolExhausted')] };
+    expect(readyOf(decided({ ...none, claim: exhausted }))).toEqual(['False', 'AddressPoolExhausted']);
+    expect(decided({ networkRefusal }).gates).toEqual([]);
+    const running = instance([], [says('Programmed', 'True'), says('Available', 'True')]);
+    expect(readyOf(decided({ instance: running, networkRefusal }))).toEqual(['True', 'Available']);
   });
 
   it('is no refusal of the past: what is under way again is said at once', () => {

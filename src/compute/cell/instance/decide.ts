@@ -30,6 +30,8 @@ export interface Snapshot {
   claim: Stored<NetworkInterfaceClaim> | undefined;
   /** The interface the claim names. */
   networkInterface: Stored<NetworkInterface> | undefined;
+  /** Why the network does not come to this location, as the hub has told. */
+  networkRefusal: Said | undefined;
   quota: QuotaAnswer;
   /** Whether something in this cell prepares attachments, and must have before an instance starts. */
   dataPlane: 'none' | 'fabric';
@@ -129,7 +131,7 @@ function opens(gate: string, { claim, networkInterface, quota, dataPlane, networ
   return has('Bound') && has('Allocated') && (dataPlane === 'none' || has('Prepared'));
 }
 
-interface Said {
+export interface Said {
   reason: string;
   message: string;
 }
@@ -150,6 +152,12 @@ function refusal(claim: Stored<NetworkInterfaceClaim> | undefined): Said | undef
   return undefined;
 }
 
+/** Of a network that has not come: why not, from where that is known. */
+function absence({ claim, networkRefusal }: Snapshot): Said | undefined {
+  const seen = refusal(claim);
+  return seen === undefined || seen.reason === 'NetworkNotAvailableInLocation' ? networkRefusal : undefined;
+}
+
 /** Compute's conditions; `Ready` as it is where there is nothing to say of it yet. */
 function conditionsOf(snapshot: Snapshot, readiness: Readiness | undefined): Condition[] {
   const { instance, quota, now } = snapshot;
@@ -168,7 +176,7 @@ function readyOf(snapshot: Snapshot, stays: readonly { name: string }[]): Readin
   const gates = instance.spec?.controller?.schedulingGates ?? [];
   if (gates.length > 0 && stays.length > 0) {
     const network = stays.some((gate) => gate.name === schedulingGates.network);
-    const refused = network ? refusal(claim) : undefined;
+    const refused = network ? (absence(snapshot) ?? refusal(claim)) : undefined;
     if (refused !== undefined) return { status: 'False', ...refused };
     if (!quota.granted && !network) return { status: 'False', reason: quota.reason, message: quota.message };
     const names = stays.map((gate) => gate.name).join(' and ');

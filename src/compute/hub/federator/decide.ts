@@ -5,6 +5,7 @@ import {
   labelValue,
   NetworkBinding,
   networkingLabels,
+  type Reason,
   topologyKeys,
   upstreamLabels,
   type WorkloadDeployment,
@@ -24,6 +25,7 @@ import {
 } from '../../../meta/index.ts';
 import { sourceGeneration } from '../../shared/generation.ts';
 import { interfaceRequest } from '../../shared/template.ts';
+import { type Told, toldText } from '../../shared/told.ts';
 
 export interface Snapshot {
   project: string;
@@ -53,7 +55,14 @@ export type Step =
   | { do: 'report'; source: Stored<WorkloadDeployment>; status: NonNullable<WorkloadDeployment['status']> };
 
 /** What the network refuses in terms a consumer can act on; anything else is only on its way. */
-const bindingRefusals = new Set(['ProjectUnresolved', 'NetworkNotFound', 'LocationNotAvailable']);
+const bindingRefusals: readonly Reason[] = ['ProjectUnresolved', 'NetworkNotFound', 'LocationNotAvailable'];
+
+function bindingRefusal(binding: Stored<NetworkBinding> | undefined): Told | undefined {
+  const ready = findCondition(binding?.status?.conditions, 'Ready');
+  if (ready?.status !== 'False') return undefined;
+  const reason = bindingRefusals.find((each) => each === ready.reason);
+  return reason === undefined ? undefined : { reason, message: ready.message };
+}
 
 /** Pure. One copy on the hub per deployment, one binding per copy, and the cell's status back. */
 export function decide(snapshot: Snapshot): Step[] {
@@ -83,7 +92,7 @@ export function decide(snapshot: Snapshot): Step[] {
     steps.push({ do: 'record-namespace', source, namespace: snapshot.hubNamespace });
   }
   steps.push(...namespaceSteps(snapshot, snapshot.sourceNamespace));
-  const wanted = hubCopy(source, snapshot.hubNamespace, snapshot.sourceNamespace);
+  const wanted = hubCopy(source, snapshot.hubNamespace, snapshot.sourceNamespace, bindingRefusal(snapshot.binding));
   if (copy === undefined) return [...steps, { do: 'create-copy', object: wanted }];
   // What nobody carried here is not ours to touch; a person has to give it another name.
   if (isTerminating(copy) || sourceUidOf(copy) === undefined) return steps;
@@ -115,6 +124,7 @@ function hubCopy(
   source: Stored<WorkloadDeployment>,
   namespace: string,
   sourceNamespace: Stored<Namespace>,
+  refusal: Told | undefined,
 ): WorkloadDeployment {
   const copy = copyOf(source) as WorkloadDeployment;
   const annotations: Record<string, string> = {
@@ -122,6 +132,9 @@ function hubCopy(
     [sourceGeneration]: String(source.metadata.generation ?? 1),
   };
   delete annotations[computeAnnotations.federationNamespace];
+  // A cell sees only that the network has not come: the instances there say why.
+  if (refusal === undefined) delete annotations[computeAnnotations.networkRefusal];
+  else annotations[computeAnnotations.networkRefusal] = toldText(refusal);
   return {
     ...copy,
     metadata: {
@@ -188,15 +201,15 @@ function reported(
 ): NonNullable<WorkloadDeployment['status']> | undefined {
   const { status } = copy;
   if (status === undefined) return undefined;
-  const ready = findCondition(binding?.status?.conditions, 'Ready');
+  const refusal = bindingRefusal(binding);
   const available = findCondition(status.conditions, 'Available');
-  if (ready?.status !== 'False' || !bindingRefusals.has(ready.reason) || available?.status === 'True') return status;
+  if (refusal === undefined || available?.status === 'True') return status;
+  const since = findCondition(binding?.status?.conditions, 'Ready')?.lastTransitionTime ?? '';
   const refused: Condition = {
     type: 'Available',
     status: 'False',
-    reason: ready.reason,
-    message: ready.message,
-    lastTransitionTime: available?.lastTransitionTime ?? ready.lastTransitionTime,
+    ...refusal,
+    lastTransitionTime: available?.lastTransitionTime ?? since,
     observedGeneration: available?.observedGeneration ?? status.observedGeneration ?? 1,
   };
   const others = (status.conditions ?? []).filter((condition) => condition.type !== 'Available');
