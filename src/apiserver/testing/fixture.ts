@@ -77,7 +77,12 @@ export interface Fixture {
   request(
     method: string,
     path: string,
-    options?: { body?: string; headers?: Record<string, string>; identity?: Identity; signal?: AbortSignal },
+    options?: {
+      body?: string | Uint8Array;
+      headers?: Record<string, string>;
+      identity?: Identity;
+      signal?: AbortSignal;
+    },
   ): Promise<TransportResponse>;
   /** Opens a watch and collects its events until it is closed. */
   watch(path: string, headers?: Record<string, string>): Promise<WatchLog>;
