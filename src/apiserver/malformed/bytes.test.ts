@@ -57,6 +57,8 @@ const good = [
   '',
   '{}',
 ].join('\r\n');
+/** What comes before an answer, or in its place where the client breaks off. */
+const interim = /^HTTP\/1\.1 1\d\d .*\r\n\r\n/;
 const odd = fc.constantFrom(
   '',
   '\r\n',
@@ -85,7 +87,7 @@ it('malformed bytes get an answer that is none of 5xx but of HTTP itself, or a c
   await fc.assert(
     fc.asyncProperty(fc.nat(good.length), fc.nat(40), odd, async (at, removed, text) => {
       const answer = await exchange(good.slice(0, at) + text + good.slice(at + removed));
-      const status = /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)?HTTP\/1\.1 (\d{3})/.exec(answer)?.[1];
+      const status = /^HTTP\/1\.1 (\d{3})/.exec(answer.replace(interim, ''))?.[1];
       // 505: the version of HTTP is the client's; 501: its method or encoding.
       expect(['4', '2', undefined, '501', '505']).toContain(status?.startsWith('5') ? status : status?.[0]);
       expect(answer).not.toContain('nothing within');
