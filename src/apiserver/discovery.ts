@@ -114,6 +114,7 @@ function entries(served: Served): ApiResource[] {
   if (subresources.scale !== undefined)
     sub('scale', statusVerbs, { group: 'autoscaling', version: 'v1', kind: 'Scale' });
   for (const name of strategy.extraSubresources ?? []) sub(name, ['update']);
+  for (const [name, asked] of Object.entries(strategy.asked ?? {})) sub(name, ['create'], asked);
   return list;
 }
 

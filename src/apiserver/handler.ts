@@ -11,6 +11,7 @@ import { parseResourcePath, type ResourcePath, splitPlanePath } from './http/pat
 import type { ServerMetrics } from './metrics.ts';
 import type { Plane } from './plane.ts';
 import { acceptProtobuf } from './protobuf/request.ts';
+import { createToken } from './registry/account-token.ts';
 import type { Call, ServerContext } from './registry/call.ts';
 import { create } from './registry/create.ts';
 import { remove, removeCollection } from './registry/delete.ts';
@@ -156,7 +157,10 @@ export class Handler {
     }
     const now = this.#options.context.clock.now();
     const { identity } = request;
-    return json(201, await review.review({ plane: plane.id, identity, namespace: path.namespace, now }, object));
+    return json(
+      201,
+      await review.review({ plane: plane.id, base: plane.path, identity, namespace: path.namespace, now }, object),
+    );
   }
 }
 
@@ -216,8 +220,13 @@ function checkOffered(call: Call, verb: Verb): void {
     const offered =
       (subresource === 'status' && resource.subresources.status) ||
       (subresource === 'scale' && resource.subresources.scale !== undefined) ||
+      strategy.asked?.[subresource] !== undefined ||
       strategy.extraSubresources?.includes(subresource) === true;
     if (!offered) throw strategy.custom ? notFound(resource, name) : noSuchPath();
+    if (strategy.asked?.[subresource] !== undefined) {
+      if (verb !== 'create') throw refuse();
+      return;
+    }
     const extra = strategy.extraSubresources?.includes(subresource) === true;
     if (verb !== 'update' && (extra || (verb !== 'get' && verb !== 'patch'))) throw refuse();
     return;
@@ -262,6 +271,7 @@ function isRead(verb: Verb): boolean {
 }
 
 function dispatch(call: Call, verb: Verb): Promise<ApiResponse> {
+  if (call.subresource === 'token') return createToken(call);
   if (call.subresource === 'scale') return verb === 'get' ? getScale(call) : changeScale(call);
   switch (verb) {
     case 'get':

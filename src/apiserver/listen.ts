@@ -135,7 +135,8 @@ export class Front {
 
   async #identity(request: IncomingMessage): Promise<Identity> {
     const peer = this.#peerOf(request.socket as TLSSocket);
-    const identity = await this.#options.authenticator.authenticate(request.headers, peer);
+    const path = request.url?.split('?', 1)[0];
+    const identity = await this.#options.authenticator.authenticate(request.headers, peer, path);
     if (identity === undefined) throw ApiError.of('Unauthorized', 'Unauthorized');
     return identity;
   }

@@ -34,6 +34,8 @@ export interface Strategy {
   readonly unconditionalUpdate: boolean;
   /** Further subresources, only PUT and PATCH on them (`finalize`, `approval`). */
   readonly extraSubresources?: readonly string[];
+  /** Subresources that only answer a POST, and the kind that is sent and answered. */
+  readonly asked?: Readonly<Record<string, { group: string; version: string; kind: string }>>;
   prepareCreate?(object: KubeObject, context: StrategyContext): void;
   prepareUpdate?(object: KubeObject, old: KubeObject, subresource: string, context: StrategyContext): void;
   validate?(object: KubeObject, old?: KubeObject): FieldError[];

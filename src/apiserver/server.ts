@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Clock, Identity, Random, Transport } from '../kube/index.ts';
 import { ApiError, type CustomResourceDefinition } from '../meta/index.ts';
+import type { AccountTokens } from './access/account-tokens.ts';
 import type { Authenticator, Authorizer, ReviewKind } from './access/interfaces.ts';
 import { builtinKinds } from './builtin/index.ts';
 import { type AggregatedResource, DefinitionCache } from './custom-resources.ts';
@@ -28,6 +29,8 @@ export interface ApiServerOptions {
   reviews?: readonly ReviewKind[];
   /** Judges every write of an object after it was validated; throws ApiError to refuse. */
   admission?: Admission;
+  /** Signs the tokens of service accounts; none are issued where absent. */
+  accountTokens?: AccountTokens;
   /** Also served at `/metrics` of the root plane. */
   metrics?: Registry;
   limits?: Partial<Limits>;
@@ -70,6 +73,7 @@ export class ApiServer {
       random,
       limits,
       admission: options.admission,
+      accountTokens: options.accountTokens,
       definitionDeleted: (call, definition) => this.#cleaner.start(call, definition),
     };
     this.#reviews = options.reviews ?? [];

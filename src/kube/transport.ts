@@ -42,6 +42,8 @@ export interface WireEvent {
 /** Who a request is from, as the authorizer sees it. */
 export interface Identity {
   user: string;
+  /** Of who is one object only: a service account made again under its name is somebody else. */
+  uid?: string;
   groups: readonly string[];
   extra?: Readonly<Record<string, readonly string[]>>;
 }

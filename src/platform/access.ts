@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import {
+  AccountAuthenticator,
+  AccountTokens,
   type Authenticator,
   type Authority,
   adminIdentity,
@@ -8,8 +10,11 @@ import {
   inMemoryAuthority,
   type KubeconfigContext,
   projectIdentity,
+  type ReviewKind,
+  type Storage,
   TokenAuthenticator,
   TokenStore,
+  tokenReview,
   unionAuthenticator,
   writeKubeconfig,
 } from '../apiserver/index.ts';
@@ -17,29 +22,59 @@ import type { Clock, Random } from '../kube/index.ts';
 import { secretsFolder } from './files.ts';
 import { contextName, type PlaneRef } from './planes.ts';
 
+interface Kept {
+  authority: Authority;
+  tokens: TokenStore;
+  accountTokens: AccountTokens;
+}
+
+export interface AccessOptions {
+  folder: string | undefined;
+  host: string;
+  clock: Clock;
+  random: Random;
+  storage: Storage;
+}
+
 /** Certificates and tokens of the platform, and the kubeconfig that carries them. */
 export class Access {
   readonly authority: Authority;
   readonly authenticator: Authenticator;
+  /** Signs the tokens of service accounts. */
+  readonly accountTokens: AccountTokens;
+  /** Answers whose a token is. */
+  readonly tokenReview: ReviewKind;
   readonly #tokens: TokenStore;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(authority: Authority, tokens: TokenStore, clock: Clock) {
+  private constructor({ authority, tokens, accountTokens }: Kept, storage: Storage, clock: Clock) {
     this.authority = authority;
     this.#tokens = tokens;
+    this.accountTokens = accountTokens;
+    const accounts = new AccountAuthenticator(accountTokens, storage);
+    this.tokenReview = tokenReview(tokens, accounts);
     // Health and version are answered to anybody; what else somebody unknown may do is up to roles, as everything.
     this.authenticator = unionAuthenticator(
-      [new TokenAuthenticator(tokens), new CertificateAuthenticator(() => clock.now())],
+      [new TokenAuthenticator(tokens), accounts, new CertificateAuthenticator(() => clock.now())],
       { anonymous: true },
     );
   }
 
-  /** Kept in `folder`, made where there is none; in memory only where it is undefined. */
-  static async open(folder: string | undefined, host: string, clock: Clock, random: Random): Promise<Access> {
+  /**
+   * Kept in `folder`, made where there is none; in memory only where it is undefined. `storage` has the service accounts.
+   */
+  static async open({ folder, host, clock, random, storage }: AccessOptions): Promise<Access> {
     const options = { hosts: [host], clock, random };
-    if (folder === undefined) return new Access(await inMemoryAuthority(options), TokenStore.inMemory(random), clock);
+    if (folder === undefined) {
+      const authority = await inMemoryAuthority(options);
+      const accountTokens = AccountTokens.inMemory(clock, random);
+      return new Access({ authority, tokens: TokenStore.inMemory(random), accountTokens }, storage, clock);
+    }
     const secrets = join(folder, secretsFolder);
-    return new Access(await ensureAuthority(secrets, options), await TokenStore.open(secrets, random), clock);
+    const authority = await ensureAuthority(secrets, options);
+    const tokens = await TokenStore.open(secrets, random);
+    const accountTokens = await AccountTokens.open(secrets, clock, random);
+    return new Access({ authority, tokens, accountTokens }, storage, clock);
   }
 
   /**

@@ -79,7 +79,7 @@ export async function startIpamService(options: IpamServiceOptions): Promise<Ipa
     for (const step of undo.splice(0).reverse()) await step();
   };
   try {
-    const access = await Access.open(folder, host, clock, random);
+    const access = await Access.open({ folder, host, clock, random, storage });
     const authorizer = new RbacAuthorizer(storage);
     undo.push(async () => authorizer.close());
     const ipam = createIpam({
@@ -98,7 +98,8 @@ export async function startIpamService(options: IpamServiceOptions): Promise<Ipa
       metrics,
       authorizer,
       authenticator: access.authenticator,
-      reviews: reviewKinds(authorizer),
+      accountTokens: access.accountTokens,
+      reviews: [...reviewKinds(authorizer), access.tokenReview],
       admission: (write) => refuseEscalation(authorizer, write),
     });
     undo.push(() => server.close());

@@ -111,7 +111,7 @@ async function start(
   undo.push(() => storage.close());
   progress('storage', options.folder === undefined ? 'in memory' : join(options.folder, storeFile));
 
-  const access = await Access.open(options.folder, options.host, clock, random);
+  const access = await Access.open({ folder: options.folder, host: options.host, clock, random, storage });
   const authorizer = new RbacAuthorizer(storage);
   undo.push(async () => authorizer.close());
   const ipam = createIpam({ storage, clock, log, metrics, defaultRestSeconds: config.restSeconds });
@@ -123,7 +123,8 @@ async function start(
     metrics,
     authorizer,
     authenticator: access.authenticator,
-    reviews: reviewKinds(authorizer),
+    accountTokens: access.accountTokens,
+    reviews: [...reviewKinds(authorizer), access.tokenReview],
     admission: (write) => refuseEscalation(authorizer, write),
   });
   undo.push(() => server.close());

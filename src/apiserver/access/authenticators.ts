@@ -57,9 +57,9 @@ export function unionAuthenticator(
   options: { anonymous?: boolean } = {},
 ): Authenticator {
   return {
-    async authenticate(headers, peerCertificate) {
+    async authenticate(headers, peerCertificate, path) {
       for (const authenticator of authenticators) {
-        const identity = await authenticator.authenticate(headers, peerCertificate);
+        const identity = await authenticator.authenticate(headers, peerCertificate, path);
         if (identity !== undefined) return impersonationRefused(headers) ? undefined : identity;
       }
       const tried = headers.authorization !== undefined || peerCertificate !== undefined;

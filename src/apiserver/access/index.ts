@@ -1,3 +1,5 @@
+export { AccountAuthenticator } from './account-authenticator.ts';
+export { AccountTokens } from './account-tokens.ts';
 export * from './authenticators.ts';
 export * from './certificates.ts';
 export { aggregatedInto, defaultRoles, type UserFacingRole } from './default-roles.ts';
@@ -10,4 +12,5 @@ export { refuseEscalation } from './rbac/escalation.ts';
 export type { GrantedRule } from './rbac/policy.ts';
 export { reviewKinds } from './reviews.ts';
 export { controllerRoles, normaliseRules, type Roles } from './roles.ts';
+export { tokenReview } from './token-review.ts';
 export { TokenAuthenticator, TokenStore } from './tokens.ts';

@@ -20,6 +20,8 @@ export interface Authenticator {
   authenticate(
     headers: RequestHeaders,
     peerCertificate: PeerCertificate | undefined,
+    /** Of the request, without its query: some credentials are good in one plane only. */
+    path?: string,
   ): Identity | undefined | Promise<Identity | undefined>;
 }
 
@@ -64,7 +66,14 @@ export interface ReviewKind {
   readonly plural: string;
   readonly namespaced: boolean;
   review(
-    request: { plane: string; identity: Identity; namespace: string; now: number },
+    request: {
+      plane: string;
+      /** Path the plane is served under; '' for the root plane. */
+      base: string;
+      identity: Identity;
+      namespace: string;
+      now: number;
+    },
     object: KubeObject,
   ): KubeObject | Promise<KubeObject>;
 }

@@ -11,6 +11,8 @@ import { ApiServer } from '../server.ts';
 import { openStorage } from '../storage/index.ts';
 import type { Storage } from '../storage/storage.ts';
 import {
+  AccountAuthenticator,
+  AccountTokens,
   adminIdentity,
   CertificateAuthenticator,
   defaultRoles,
@@ -21,6 +23,7 @@ import {
   reviewKinds,
   TokenAuthenticator,
   TokenStore,
+  tokenReview,
   unionAuthenticator,
   writeKubeconfig,
 } from './index.ts';
@@ -58,6 +61,8 @@ describe.runIf(kubectlIsThere())('kubectl against a server with authentication a
     tokens = await TokenStore.open(folder);
     const authority = await ensureAuthority(join(folder, 'pki'), { clock: systemClock });
     authorizer = new RbacAuthorizer(storage);
+    const accountTokens = await AccountTokens.open(join(folder, 'pki'), systemClock);
+    const accounts = new AccountAuthenticator(accountTokens, storage);
     server = new ApiServer({
       storage,
       clock: systemClock,
@@ -65,10 +70,12 @@ describe.runIf(kubectlIsThere())('kubectl against a server with authentication a
       log: pino({ level: 'silent' }),
       authenticator: unionAuthenticator([
         new TokenAuthenticator(tokens),
+        accounts,
         new CertificateAuthenticator(() => systemClock.now()),
       ]),
       authorizer,
-      reviews: reviewKinds(authorizer),
+      accountTokens,
+      reviews: [...reviewKinds(authorizer), tokenReview(tokens, accounts)],
       admission: (write) => refuseEscalation(authorizer, write),
     });
     for (const [id, path, role, name] of [
@@ -96,6 +103,7 @@ describe.runIf(kubectlIsThere())('kubectl against a server with authentication a
         { name: 'hub', path: '/planes/hub', credential: { token: await tokens.ensure('admin', adminIdentity) } },
         { name: 'project-alpha', path: projectPath, credential: alpha },
         { name: 'alpha-on-hub', path: '/planes/hub', credential: alpha },
+        { name: 'nobody', path: '/planes/hub', credential: { token: '' } },
         { name: 'ada', path: '/planes/hub', credential: await authority.issueClient('ada', ['builders']) },
       ],
       current: 'hub',
@@ -160,6 +168,21 @@ describe.runIf(kubectlIsThere())('kubectl against a server with authentication a
     expect(await kubectl('ada', 'create', 'rolebinding', 'up', '--clusterrole=cluster-admin', '--user=ada')).toContain(
       'not currently held',
     );
+  });
+
+  test('a service account has tokens, the rights it was given, and no others', async () => {
+    await kubectl('hub', 'create', 'serviceaccount', 'ci');
+    await kubectl('hub', 'create', 'rolebinding', 'ci', '--clusterrole=reader', '--serviceaccount=default:ci');
+    const token = await kubectl('hub', 'create', 'token', 'ci', '--duration=1h');
+    expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    const ci = (...args: string[]) => kubectl('nobody', '--token', token, ...args);
+    expect(await ci('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')).toBe(
+      'system:serviceaccount:default:ci',
+    );
+    expect(await ci('get', 'secrets')).toContain('No resources found');
+    expect(await ci('get', 'configmaps')).toContain('cannot list resource "configmaps"');
+    await kubectl('hub', 'delete', 'serviceaccount', 'ci');
+    expect(await ci('get', 'secrets')).toMatch(/must be logged in|Unauthorized/);
   });
 
   test('a revoked token no longer gets in', async () => {

@@ -48,7 +48,9 @@ beforeEach(async () => {
       kind.kind,
       async (spec, identity = ada, namespace = '') => {
         const object = { apiVersion: `${kind.group}/v1`, kind: kind.kind, metadata: { name: '' }, spec };
-        return (await kind.review({ plane: 'hub', identity, namespace, now: 0 }, object as KubeObject)).status;
+        return (
+          await kind.review({ plane: 'hub', base: '/planes/hub', identity, namespace, now: 0 }, object as KubeObject)
+        ).status;
       },
     ]),
   );

@@ -55,6 +55,7 @@ export function reviewKinds(authorizer: Pick<RbacAuthorizer, 'grants' | 'wouldAl
         withStatus(object, {
           userInfo: {
             username: identity.user,
+            ...(identity.uid === undefined ? {} : { uid: identity.uid }),
             groups: identity.groups,
             ...(identity.extra === undefined ? {} : { extra: identity.extra }),
           },

@@ -116,11 +116,15 @@ export class TokenAuthenticator implements Authenticator {
   }
 
   authenticate(headers: RequestHeaders, _peer?: PeerCertificate): Identity | undefined {
-    const header = headers.authorization;
-    if (typeof header !== 'string') return undefined;
-    const match = /^bearer +(\S+) *$/i.exec(header);
-    return match === null ? undefined : this.#store.identify(match[1]!);
+    const token = bearerOf(headers);
+    return token === undefined ? undefined : this.#store.identify(token);
   }
+}
+
+/** The token of `Authorization: Bearer <token>`. */
+export function bearerOf({ authorization }: RequestHeaders): string | undefined {
+  if (typeof authorization !== 'string') return undefined;
+  return /^bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
 function digestOf(token: string): Buffer {

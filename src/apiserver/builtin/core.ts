@@ -274,5 +274,8 @@ export const serviceAccounts = builtin({
     automountServiceAccountToken: boolean,
   },
   columns: [{ name: 'Secrets', type: 'string', jsonPath: '.secrets' }, ageColumn],
-  strategy: { cells: { Secrets: (account) => (account as { secrets?: unknown[] }).secrets?.length ?? 0 } },
+  strategy: {
+    asked: { token: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' } },
+    cells: { Secrets: (account) => (account as { secrets?: unknown[] }).secrets?.length ?? 0 },
+  },
 });

@@ -207,6 +207,27 @@ export const kinds: ReadonlyMap<string, MessageType> = new Map<string, MessageTy
   ['authorization.k8s.io/v1/LocalSubjectAccessReview', { 1: metadata, 2: ['spec', one(askedOfOthers)] }],
   ['authorization.k8s.io/v1/SelfSubjectRulesReview', { 1: metadata, 2: ['spec', one({ 1: ['namespace', 'string'] })] }],
   ['authentication.k8s.io/v1/SelfSubjectReview', { 1: metadata }],
+  [
+    'authentication.k8s.io/v1/TokenReview',
+    { 1: metadata, 2: ['spec', one({ 1: ['token', 'string'], 2: ['audiences', strings] })] },
+  ],
+  [
+    'authentication.k8s.io/v1/TokenRequest',
+    {
+      1: metadata,
+      2: [
+        'spec',
+        one({
+          1: ['audiences', strings],
+          3: [
+            'boundObjectRef',
+            one({ 1: ['kind', 'string'], 2: ['apiVersion', 'string'], 3: ['name', 'string'], 4: ['uid', 'string'] }),
+          ],
+          4: ['expirationSeconds', 'int'],
+        }),
+      ],
+    },
+  ],
 ]);
 
 /** Sent with deletes of any kind, under the version of whatever group is deleted from. */

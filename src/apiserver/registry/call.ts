@@ -1,5 +1,6 @@
 import type { Clock, Identity, Random } from '../../kube/index.ts';
 import type { CustomResourceDefinition, KubeObject } from '../../meta/index.ts';
+import type { AccountTokens } from '../access/account-tokens.ts';
 import type { ApiRequest } from '../http/message.ts';
 import type { Output } from '../http/negotiate.ts';
 import type { Plane } from '../plane.ts';
@@ -28,6 +29,8 @@ export interface ServerContext {
   readonly random: Random;
   readonly limits: Limits;
   readonly admission: Admission | undefined;
+  /** Absent: no tokens are issued. */
+  readonly accountTokens: AccountTokens | undefined;
   /** A CRD got its deletion timestamp: its objects go, then it goes. */
   definitionDeleted(call: Call, definition: CustomResourceDefinition): void;
 }

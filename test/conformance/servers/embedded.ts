@@ -1,5 +1,7 @@
 import { pino } from 'pino';
 import {
+  AccountAuthenticator,
+  AccountTokens,
   ApiServer,
   type Authenticator,
   inMemoryAuthority,
@@ -7,6 +9,7 @@ import {
   RbacAuthorizer,
   refuseEscalation,
   reviewKinds,
+  tokenReview,
   unionAuthenticator,
 } from '../../../src/apiserver/index.ts';
 import { type Identity, systemClock, systemRandom } from '../../../src/kube/index.ts';
@@ -31,15 +34,21 @@ export async function startEmbedded(): Promise<Target> {
   const byToken: Authenticator = {
     authenticate: (headers) => identities[String(headers.authorization)],
   };
+  const accountTokens = AccountTokens.inMemory(systemClock);
+  const accounts = new AccountAuthenticator(accountTokens, storage);
   const authorizer = new RbacAuthorizer(storage);
   const server = new ApiServer({
     storage,
     clock: systemClock,
     random: systemRandom,
     log: pino({ level: 'warn' }, pino.destination(2)),
-    authenticator: unionAuthenticator([byToken], { anonymous: true }),
+    authenticator: unionAuthenticator([byToken, accounts], { anonymous: true }),
     authorizer,
-    reviews: reviewKinds(authorizer),
+    accountTokens,
+    reviews: [
+      ...reviewKinds(authorizer),
+      tokenReview({ identify: (token) => identities[`Bearer ${token}`] }, accounts),
+    ],
     admission: (write) => refuseEscalation(authorizer, write),
   });
   await server.openPlane({ id: 'root', path: '/', crds: [] });

@@ -199,7 +199,7 @@ test('what was used is told apart from what was only granted; asking is no use',
   await put(bind('b', 'r', user('ada')));
   const review = reviewKinds(authorizer).find((kind) => kind.kind === 'SelfSubjectAccessReview')!;
   await review.review(
-    { plane: 'hub', identity: ada, namespace: '', now: 0 },
+    { plane: 'hub', base: '/planes/hub', identity: ada, namespace: '', now: 0 },
     {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',

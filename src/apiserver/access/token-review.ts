@@ -1,0 +1,61 @@
+import type { Identity } from '../../kube/index.ts';
+import { ApiError, type KubeObject } from '../../meta/index.ts';
+import type { AccountAuthenticator } from './account-authenticator.ts';
+import { issuerOf } from './account-tokens.ts';
+import type { ReviewKind } from './interfaces.ts';
+import type { TokenStore } from './tokens.ts';
+
+interface Reviewed {
+  identity: Identity;
+  audiences: string[];
+}
+
+/** authentication.k8s.io/v1 TokenReview: whose a token is, for a service that was shown one and does not know. */
+export function tokenReview(tokens: Pick<TokenStore, 'identify'>, accounts: AccountAuthenticator): ReviewKind {
+  /** Tokens of the server itself are for the server, whoever issued them. */
+  const judge = async (token: string, base: string, wanted: readonly string[]): Promise<Reviewed | undefined> => {
+    const claims = await accounts.review(token, base);
+    const identity = claims?.identity ?? tokens.identify(token);
+    const intended = claims?.audiences ?? [issuerOf(base)];
+    const audiences = wanted.filter((audience) => intended.includes(audience));
+    return identity === undefined || audiences.length === 0 ? undefined : { identity, audiences };
+  };
+  return {
+    group: 'authentication.k8s.io',
+    version: 'v1',
+    kind: 'TokenReview',
+    plural: 'tokenreviews',
+    namespaced: false,
+    async review({ base }, object) {
+      const { token, audiences } = specOf(object);
+      const asked = audiences.length === 0 ? [issuerOf(base)] : audiences;
+      const found = await judge(token, base, asked);
+      return { ...object, status: found === undefined ? refused : accepted(found) } as KubeObject;
+    },
+  };
+}
+
+const refused = { user: {}, error: '[invalid bearer token, token lookup failed]' };
+
+function accepted({ identity: { user, uid, groups, extra }, audiences }: Reviewed): object {
+  return {
+    authenticated: true,
+    user: {
+      username: user,
+      ...(uid === undefined ? {} : { uid }),
+      groups,
+      ...(extra === undefined ? {} : { extra }),
+    },
+    audiences,
+  };
+}
+
+function specOf({ spec }: KubeObject): { token: string; audiences: string[] } {
+  const { token = '', audiences } = (spec ?? {}) as { token?: unknown; audiences?: unknown };
+  if (token === '') throw ApiError.of('BadRequest', 'token is required for TokenReview in authentication');
+  const list = audiences ?? [];
+  if (typeof token !== 'string' || !Array.isArray(list) || list.some((audience) => typeof audience !== 'string')) {
+    throw ApiError.of('BadRequest', 'spec.token must be a string and spec.audiences a list of strings');
+  }
+  return { token, audiences: list };
+}
