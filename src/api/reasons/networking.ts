@@ -193,15 +193,10 @@ export const networkingReasons = define({
   ],
   Unavailable: [
     'operator',
-    'Internet egress is not offered here.',
+    'Internet egress is not offered here: on a network and its contexts, the wish for it is refused, for the reason that follows; in a cell, nothing carries it.',
     'Internet egress is not available[ in location {location}]',
   ],
   Degraded: ['operator', 'Internet egress works in part.', 'Internet egress is degraded[ in location {location}]'],
-  ClassNotAvailable: [
-    'operator',
-    'The internet egress class does not exist, or there is no default one.',
-    'There is no internet egress class[ {class}]',
-  ],
   MissingCityCode: [
     'operator',
     'A location is only published to its cell once its topology has a city code.',

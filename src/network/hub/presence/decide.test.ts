@@ -7,6 +7,7 @@ import {
   networkingLabels,
 } from '../../../api/index.ts';
 import { apiVersionOf, formatTime, type Stored } from '../../../meta/index.ts';
+import type { Intent } from '../egress/resolve.ts';
 import { bindingStatus, decide, type Snapshot } from './decide.ts';
 import { pairName, pairOf } from './key.ts';
 
@@ -130,6 +131,50 @@ describe('a presence that is asked for', () => {
     const { steps } = decide(snapshot({ contexts: [{ ...held, spec }], network: network({ generation: 2 }) }));
     expect(steps[0]).toMatchObject({ do: 'update', spec: { networkGeneration: 2 } });
     expect(steps[0]).not.toHaveProperty('spec.fabricIdentity');
+  });
+});
+
+describe('what the fabric is to know', () => {
+  const intent: Intent = { mode: 'Enabled', reach: ['IPv6'], className: 'gold', sharing: 'Shared' };
+  const egress = { intent };
+  const specOf = (part: Partial<Snapshot>) => {
+    const [step] = decide(snapshot(part)).steps;
+    return step?.do === 'create' ? step.object.spec : step?.do === 'update' ? step.spec : undefined;
+  };
+  const held = (spec: object): Stored<NetworkContext> => {
+    const made = context();
+    return { ...made, spec: { ...made.spec!, ...spec } };
+  };
+
+  it('is part of a context from the start', () => {
+    expect(specOf({ fabric: { identity: 7, egress } })).toMatchObject({
+      fabricIdentity: 7,
+      egress: { internet: intent },
+    });
+  });
+
+  it('is not said while it is not known or refused', () => {
+    const spec = specOf({ fabric: { identity: undefined, egress: { refused: 'no class' } } });
+    expect(Object.keys(spec ?? {}).sort()).toEqual(['ipFamilies', 'location', 'mtu', 'network', 'networkGeneration']);
+  });
+
+  it('stays as it was said while it is refused', () => {
+    const fabric = { identity: undefined, egress: { refused: 'no class' } };
+    const contexts = [held({ fabricIdentity: 7, egress: { internet: intent } })];
+    expect(decide(snapshot({ contexts, fabric })).steps).toEqual([]);
+  });
+
+  it('replaces what was said before, all of it', () => {
+    const fabric = { identity: 7, egress: { intent: { mode: 'Disabled' } } } as const;
+    const contexts = [held({ fabricIdentity: 7, egress: { internet: intent } })];
+    expect(specOf({ contexts, fabric })).toMatchObject({
+      egress: { internet: { mode: 'Disabled', reach: null, className: null, sharing: null } },
+    });
+  });
+
+  it('is not touched where there is no fabric', () => {
+    const contexts = [held({ fabricIdentity: 7, egress: { internet: intent } })];
+    expect(decide(snapshot({ contexts })).steps).toEqual([]);
   });
 });
 
