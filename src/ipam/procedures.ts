@@ -1,4 +1,10 @@
-import type { Procedure, ProcedureMoment, ProcedureTransaction, StepProcedure } from '../apiserver/index.ts';
+import type {
+  Procedure,
+  ProcedureMoment,
+  ProcedureReads,
+  ProcedureTransaction,
+  StepProcedure,
+} from '../apiserver/index.ts';
 import { ApiError, formatTime, isTerminating, type KubeObject, type Status } from '../meta/index.ts';
 import { createClaim, deleteAllocation, deleteClaim, indexIdentity } from './claims.ts';
 import { createClass, deleteClass, writeClass } from './classes.ts';
@@ -6,9 +12,10 @@ import { figures } from './figures.ts';
 import type { IPAllocation, IPClaim, IPClass, IPPool, Plural } from './objects.ts';
 import { createPool, deletePool, updatePool } from './pools.ts';
 import { conflict, forbidden, invalid, modified, notFound } from './refusals.ts';
+import { allocationName } from './scope.ts';
 import { flushPlane, nextDue, planesDue, planesStale, sweepPlane } from './sweep.ts';
 import { allocationDeleteCauses } from './validation.ts';
-import { exec, type Operation, type Row, rows, type Step, Work } from './work.ts';
+import { exec, keyOf, type Operation, type Row, rows, type Step, Work } from './work.ts';
 
 export { postgresSchema } from './postgres-schema.ts';
 export { schema } from './schema.ts';
@@ -203,6 +210,17 @@ export const steps: Record<string, StepProcedure> = {
   'ipam.figures': () => figures(),
   'ipam.drop': (tx, argument) => drop(tx, argument as Parameters<typeof drop>[1]),
   'ipam.claimsOf': (_, argument) => claimsOf(argument as Parameters<typeof claimsOf>[0]),
+};
+
+/** What a write looks at first: the object, and a claim's allocation. */
+export const reads: Record<string, ProcedureReads> = {
+  'ipam.write'(argument) {
+    const request = argument as WriteRequest;
+    const { namespace = '', name } = request.verb === 'delete' ? request : request.object.metadata;
+    const key = keyOf(request.plane, request.plural, namespace, name);
+    if (request.plural !== 'ipclaims' || request.verb === 'update') return [key];
+    return [key, keyOf(request.plane, 'ipallocations', namespace, allocationName(`${namespace}/${name}`))];
+  },
 };
 
 /** Registered with the store when it is opened. */

@@ -122,13 +122,9 @@ export class Work {
     return this.#changes.values();
   }
 
-  keyOf(plural: Plural, namespace: string, name: string): StorageKey {
-    return { plane: this.plane, resource: `${group}/${plural}`, namespace, name };
-  }
-
   /** The object as this transaction sees it. */
   *get<T extends KubeObject>(plural: Plural, namespace: string, name: string): Step<T | undefined> {
-    const key = this.keyOf(plural, namespace, name);
+    const key = keyOf(this.plane, plural, namespace, name);
     const change = this.#changes.get(id(key));
     if (change !== undefined) return change.deleted ? undefined : (change.object as T);
     const record = (yield { kind: 'record', key }) as StoredRecord | undefined;
@@ -137,18 +133,22 @@ export class Work {
 
   /** `object` is kept: do not change it afterwards. Answers it with its resourceVersion. */
   put<T extends KubeObject>(plural: Plural, object: T): T {
-    const key = this.keyOf(plural, object.metadata.namespace ?? '', object.metadata.name);
+    const key = keyOf(this.plane, plural, object.metadata.namespace ?? '', object.metadata.name);
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: this.#revision } };
     this.#changes.set(id(key), { key, object: stored, deleted: false });
     return stored;
   }
 
   delete<T extends KubeObject>(plural: Plural, last: T): T {
-    const key = this.keyOf(plural, last.metadata.namespace ?? '', last.metadata.name);
+    const key = keyOf(this.plane, plural, last.metadata.namespace ?? '', last.metadata.name);
     const stored = { ...last, metadata: { ...last.metadata, resourceVersion: this.#revision } };
     this.#changes.set(id(key), { key, object: stored, deleted: true });
     return stored;
   }
+}
+
+export function keyOf(plane: string, plural: Plural, namespace: string, name: string): StorageKey {
+  return { plane, resource: `${group}/${plural}`, namespace, name };
 }
 
 function id(key: StorageKey): string {

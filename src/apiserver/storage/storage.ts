@@ -160,6 +160,12 @@ export interface ProcedureTransaction {
  */
 export type StepProcedure = (tx: ProcedureMoment, argument: unknown) => ProcedureStep<unknown>;
 
+/**
+ * Records a call is going to read, as far as its argument tells: a module may export `reads: Record<string, ProcedureReads>`,
+ * and the store fetches those of many calls at once.
+ */
+export type ProcedureReads = (argument: unknown) => readonly StorageKey[];
+
 export type ProcedureStep<T> = Generator<ProcedureOperation, T, unknown>;
 
 export type ProcedureMoment = Pick<ProcedureTransaction, 'revision' | 'now' | 'kept'>;

@@ -33,15 +33,21 @@ export function statement(sql: string): { name: string; text: string } {
 
 const gathering = new WeakSet<object>();
 
-/** Statements of one turn leave in one packet: a system call for each would cost more than the statement. */
+/** Statements of one turn leave as one run of bytes: a system call for each, or a list of pieces, would cost more than the statement. */
 function gather(client: pg.Client): void {
   if (gathering.has(client)) return;
-  const { stream } = (client as unknown as { connection: { stream: { cork(): void; uncork(): void } } }).connection;
+  const { stream } = (client as unknown as { connection: { stream: { write(bytes: Buffer): boolean } } }).connection;
+  const parts: Buffer[] = [];
   gathering.add(client);
-  stream.cork();
+  stream.write = (bytes) => {
+    parts.push(bytes);
+    return true;
+  };
   process.nextTick(() => {
     gathering.delete(client);
-    stream.uncork();
+    // What stands in for the method of the stream's class goes.
+    Reflect.deleteProperty(stream, 'write');
+    stream.write(Buffer.concat(parts));
   });
 }
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { type ListPage, type ListQuery, RevisionCompacted, type SqlValue } from '../storage.ts';
 import { query } from './connection.ts';
-import { recordOf } from './transaction.ts';
+import { recordOf } from './rows.ts';
 
 /**
  * One page as it was at a revision (now, where the query names none), by one statement, so from one snapshot: records that

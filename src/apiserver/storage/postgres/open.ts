@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kube/index.ts';
 import { StorageOpenError } from '../errors.ts';
 import type { HistoryLimits } from '../history.ts';
-import type { StepProcedure, Storage } from '../storage.ts';
+import type { ProcedureReads, StepProcedure, Storage } from '../storage.ts';
 import { connectionTo, query, readersOf } from './connection.ts';
 import { schema, schemaLock } from './schema.ts';
 import { PostgresStorage } from './storage.ts';
@@ -24,14 +24,20 @@ export interface PostgresOptions {
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
   const procedures = new Map<string, StepProcedure>();
+  const reads = new Map<string, ProcedureReads>();
   let schemas = schema;
   for (const url of options.procedures) {
-    const module = (await import(url)) as { steps?: Record<string, StepProcedure>; postgresSchema?: string };
+    const module = (await import(url)) as {
+      steps?: Record<string, StepProcedure>;
+      reads?: Record<string, ProcedureReads>;
+      postgresSchema?: string;
+    };
     if (module.steps === undefined || module.postgresSchema === undefined) {
       throw new TypeError(`${url} must export \`steps\` and \`postgresSchema\``);
     }
     schemas += module.postgresSchema;
     for (const [name, step] of Object.entries(module.steps)) procedures.set(name, step);
+    for (const [name, read] of Object.entries(module.reads ?? {})) reads.set(name, read);
   }
   const shown = withoutPassword(options.url);
   const { newest, horizon } = await prepare(options.url, schemas).catch((error: Error) => {
@@ -40,7 +46,11 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const readers = readersOf(options.url);
   readers.on('error', (error) => options.log('warn', 'a connection to PostgreSQL is lost', { error: error.message }));
   const { url, clock, log, onFatal, history = {} } = options;
-  const storage = new PostgresStorage({ url, clock, log, procedures, history, onFatal, readers }, newest, horizon);
+  const storage = new PostgresStorage(
+    { url, clock, log, procedures, reads, history, onFatal, readers },
+    newest,
+    horizon,
+  );
   await storage.start();
   return storage;
 }

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 import type { Clock, Timer } from '../../../kube/index.ts';
 import { ApiError } from '../../../meta/index.ts';
 import { Collection } from '../collection.ts';
@@ -10,6 +10,7 @@ import {
   type CommitResult,
   type ListPage,
   type ListQuery,
+  type ProcedureReads,
   RevisionCompacted,
   RevisionInFuture,
   type StepProcedure,
@@ -23,27 +24,49 @@ import {
 import { Watcher } from '../watcher.ts';
 import { connectionTo, query, type Row } from './connection.ts';
 import { page } from './lists.ts';
+import { type Logged, Rows, recordOf } from './rows.ts';
 import { channel, writeLock } from './schema.ts';
-import { type Logged, PostgresTransaction, recordOf } from './transaction.ts';
+import { PostgresTransaction } from './transaction.ts';
 
 export interface PostgresDeps {
   url: string;
   clock: Clock;
   log: (level: 'info' | 'warn' | 'error', message: string, data?: Record<string, unknown>) => void;
   procedures: ReadonlyMap<string, StepProcedure>;
+  reads: ReadonlyMap<string, ProcedureReads>;
   history: HistoryLimits;
   onFatal: (error: Error) => void;
   readers: pg.Pool;
 }
 
 interface Job {
+  reads: readonly StorageKey[];
   run(transaction: PostgresTransaction): Promise<unknown>;
   resolve(value: { revision: number; result: unknown }): void;
   reject(error: unknown): void;
 }
 
+/** A transaction of the database on its way. */
+interface Attempt {
+  client: pg.Client;
+  rows: Rows;
+  /** What was sent, with the events that come of it. */
+  sent: Promise<Logged[]>[];
+  /** How the callers are told, once it is done. */
+  settle: (() => void)[];
+  /** The newest revision before it, and with it. */
+  base: number;
+  revision: number;
+}
+
 /** How many commits share one transaction: other servers wait for its lock. */
 const batchSize = 64;
+/**
+ * Every statement of a commit looks up few rows by their key, in tables that may have grown a thousandfold since its plan was
+ * made: it is planned once, and never to read a whole table.
+ */
+const planning = `SET plan_cache_mode = force_generic_plan; SET jit = off;
+  SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`;
 /** A notification may be lost with its connection: the log is looked at anyway. */
 const pollMilliseconds = 500;
 const reconnectMilliseconds = 250;
@@ -118,13 +141,17 @@ export class PostgresStorage implements Storage {
     } catch (error) {
       return Promise.reject(error);
     }
-    return this.#enqueue((transaction) => transaction.commit(commit)).then(({ revision }) => ({ revision }));
+    const reads = (commit.preconditions ?? []).map(({ key }) => key);
+    return this.#enqueue(reads, (transaction) => transaction.commit(commit)).then(({ revision }) => ({ revision }));
   }
 
   call<R>(procedure: string, argument: unknown): Promise<CommitResult & { result: R }> {
     const step = this.#deps.procedures.get(procedure);
     if (step === undefined) return Promise.reject(new Error(`the store has no procedure ${procedure}`));
-    return this.#enqueue((transaction) => transaction.run(step, argument)) as Promise<CommitResult & { result: R }>;
+    const reads = this.#deps.reads.get(procedure)?.(argument) ?? [];
+    return this.#enqueue(reads, (transaction) => transaction.run(step, argument)) as Promise<
+      CommitResult & { result: R }
+    >;
   }
 
   async get(key: StorageKey): Promise<StoredRecord | undefined> {
@@ -180,7 +207,7 @@ export class PostgresStorage implements Storage {
   }
 
   async dropPlane(plane: string): Promise<void> {
-    await this.#enqueue((transaction) => transaction.dropPlane(plane));
+    await this.#enqueue([], (transaction) => transaction.dropPlane(plane));
   }
 
   backup(): Promise<void> {
@@ -204,14 +231,14 @@ export class PostgresStorage implements Storage {
     await this.#deps.readers.end();
   }
 
-  #enqueue(run: Job['run']): Promise<{ revision: number; result: unknown }> {
+  #enqueue(reads: Job['reads'], run: Job['run']): Promise<{ revision: number; result: unknown }> {
     return new Promise((resolve, reject) => {
       try {
         this.#checkOpen();
       } catch (error) {
         return reject(error);
       }
-      this.#queue.push({ run, resolve, reject });
+      this.#queue.push({ reads, run, resolve, reject });
       if (this.#scheduled || this.#running !== undefined) return;
       this.#scheduled = true;
       this.#deps.clock.soon(() => {
@@ -232,7 +259,6 @@ export class PostgresStorage implements Storage {
 
   /** One transaction of the database for all `jobs`, each in its own savepoint. */
   async #write(jobs: readonly Job[]): Promise<void> {
-    const settle: (() => void)[] = [];
     let client: pg.Client;
     try {
       client = await this.#connect();
@@ -240,43 +266,15 @@ export class PostgresStorage implements Storage {
       for (const job of jobs) job.reject(unavailable(error, 'nothing was written'));
       return;
     }
+    const attempt: Attempt = { client, rows: new Rows(client), sent: [], settle: [], base: 0, revision: 0 };
     let committing = false;
     try {
-      const asked = [
-        query(client, 'BEGIN', []),
-        query(client, `SELECT pg_advisory_xact_lock(${writeLock})`, []),
-        query(client, `SELECT value FROM berth_meta WHERE key = 'revision'`, []),
-      ];
-      const base = Number((await Promise.all(asked))[2]!.rows[0]!.value);
-      // Another server has written since: what was read before may not be so.
-      if (base !== this.#keptAt) this.#kept.clear();
-      let revision = base;
-      const events: Logged[] = [];
-      for (const job of jobs) {
-        const saved = query(client, 'SAVEPOINT job', []);
-        saved.catch(() => {});
-        const transaction = new PostgresTransaction(client, revision + 1, this.#deps.clock.now(), this.#kept);
-        try {
-          const result = await job.run(transaction);
-          events.push(...(await transaction.settle()));
-          revision += 1;
-          const own = revision;
-          settle.push(() => job.resolve({ revision: own, result }));
-        } catch (error) {
-          this.#kept.clear();
-          await transaction.settle().catch(() => {});
-          await saved;
-          await query(client, 'ROLLBACK TO SAVEPOINT job', []);
-          settle.push(() => job.reject(error));
-        }
-        query(client, 'RELEASE SAVEPOINT job', []).catch(() => {});
-      }
+      await this.#perform(jobs, attempt);
       committing = true;
-      await this.#finish(client, base, revision);
-      this.#keptAt = revision;
-      await this.#shown(base, revision, events);
+      await this.#finish(attempt);
     } catch (error) {
       this.#kept.clear();
+      if (isRefusedStatement(error)) return this.#separate(jobs, client, error);
       this.#writer = undefined;
       client.end().catch(() => {});
       const known = committing
@@ -285,12 +283,49 @@ export class PostgresStorage implements Storage {
       for (const job of jobs) job.reject(unavailable(error, known));
       return;
     }
-    for (const done of settle) done();
+    for (const done of attempt.settle) done();
   }
 
-  async #finish(client: pg.Client, base: number, revision: number): Promise<void> {
+  /** Statements go out one after the other; an answer is waited for only where a job needs it. */
+  async #perform(jobs: readonly Job[], attempt: Attempt): Promise<void> {
+    const { client, rows } = attempt;
+    const asked = [
+      query(client, 'BEGIN', []),
+      query(client, `SELECT pg_advisory_xact_lock(${writeLock})`, []),
+      query(client, `SELECT value FROM berth_meta WHERE key = 'revision'`, []),
+      rows.fetch(jobs.flatMap((job) => job.reads)),
+    ] as const;
+    const base = Number((await Promise.all(asked))[2].rows[0]!.value);
+    // Another server has written since: what was read before may not be so.
+    if (base !== this.#keptAt) this.#kept.clear();
+    attempt.base = base;
+    attempt.revision = base;
+    for (const [number, job] of jobs.entries()) {
+      const revision = attempt.revision + 1;
+      const moment = { revision, now: this.#deps.clock.now(), kept: this.#kept };
+      const transaction = new PostgresTransaction(client, rows, number, moment);
+      try {
+        const result = await job.run(transaction);
+        this.#send(attempt, transaction.keep());
+        attempt.revision = revision;
+        attempt.settle.push(() => job.resolve({ revision, result }));
+      } catch (error) {
+        if (error instanceof pg.DatabaseError) throw error;
+        this.#kept.clear();
+        this.#send(
+          attempt,
+          transaction.takeBack().then(() => []),
+        );
+        attempt.settle.push(() => job.reject(error));
+      }
+    }
+  }
+
+  async #finish(attempt: Attempt): Promise<void> {
+    const { client, base, revision } = attempt;
     const last: Promise<unknown>[] = [];
     if (revision > base) {
+      this.#send(attempt, attempt.rows.flush());
       last.push(query(client, `UPDATE berth_meta SET value = ? WHERE key = 'revision'`, [revision]));
       if (Math.floor(revision / tidyEvery) > Math.floor(base / tidyEvery)) {
         const horizon = Math.max(0, revision - this.#history.revisions);
@@ -302,7 +337,27 @@ export class PostgresStorage implements Storage {
       last.push(query(client, `NOTIFY ${channel}`, []));
     }
     last.push(query(client, 'COMMIT', []));
-    await Promise.all(last);
+    // A statement that failed has the database answer everything after it with a failure, and take it all back.
+    const [events] = await Promise.all([Promise.all(attempt.sent), ...last]);
+    this.#keptAt = revision;
+    await this.#shown(
+      base,
+      revision,
+      events.flat().sort((a, b) => a.event.revision - b.event.revision),
+    );
+  }
+
+  /** Remembers what must have been answered before the transaction may count as made. */
+  #send(attempt: Attempt, events: Promise<Logged[]>): void {
+    events.catch(() => {});
+    attempt.sent.push(events);
+  }
+
+  /** The database refused a statement, and with it the transaction: whose it was is found out one by one. */
+  async #separate(jobs: readonly Job[], client: pg.Client, error: unknown): Promise<void> {
+    await query(client, 'ROLLBACK', []).catch(() => {});
+    if (jobs.length === 1) jobs[0]!.reject(error);
+    else for (const job of jobs) await this.#write([job]);
   }
 
   /** Shows a transaction of ours: at once where nobody else wrote in between, else by the log. */
@@ -432,6 +487,7 @@ export class PostgresStorage implements Storage {
         this.#writer = undefined;
       });
       await client.connect();
+      await client.query(planning);
       return client;
     })();
     this.#writer.catch(() => {
@@ -519,6 +575,11 @@ function loggedOf(row: Row): Logged {
     },
     previousRevision: Number(row.previous_revision ?? 0),
   };
+}
+
+/** The database goes on; it refused what it was told to do. */
+function isRefusedStatement(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.severity === 'ERROR';
 }
 
 function unavailable(error: unknown, known: string): ApiError {
