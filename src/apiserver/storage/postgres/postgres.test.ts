@@ -103,6 +103,64 @@ test('a procedure that throws leaves nothing; one that does not is one commit', 
   await expect(storage.call('nothing', {})).rejects.toThrow('no procedure nothing');
 });
 
+test('a statement the database refuses fails its own call, and no other of its transaction', async () => {
+  const storage = await server();
+  const recorder = new Recorder();
+  storage.watch({ plane: 'p', resource: 'g/things', from: 0 }, recorder);
+  const calls = [{ key: key('a') }, { key: key('b'), nothing: true }, { key: key('a') }, { key: key('c'), fail: true }];
+  const results = await Promise.allSettled([
+    ...calls.map((argument) => storage.call('add', argument)),
+    storage.commit(put(key('d'), 'd', 'absent')),
+  ]);
+  expect(results.map((each) => (each.status === 'fulfilled' ? each.value : String(each.reason)))).toEqual([
+    { revision: 1, result: 1 },
+    expect.stringContaining('violates not-null constraint'),
+    { revision: 2, result: 2 },
+    expect.stringContaining('refused after its statements'),
+    { revision: 3 },
+  ]);
+  await recorder.until((each) => each.seen.length === 3);
+  expect(recorder.lines).toEqual(['1 put n/a 1@1', '2 put n/a 2@2 was 1@1', '3 put n/d d']);
+  expect(names((await all(storage)).records)).toEqual(['n/a', 'n/d']);
+});
+
+test('commits of one transaction that write the same keys, and drop their plane, are told of one after the other', async () => {
+  const storage = await server();
+  await storage.commit(put(key('a'), 'old'));
+  const recorder = new Recorder();
+  storage.watch({ plane: 'p', resource: 'g/things', from: 1 }, recorder);
+  const other = { plane: 'q', resource: 'g/things', namespace: 'n', name: 'a' };
+  const results = await Promise.allSettled([
+    storage.commit(put(key('a'), 'one', 1)),
+    storage.commit(remove(key('a'), 'gone', 2)),
+    storage.commit(remove(key('a'), 'again')),
+    storage.commit(put(key('a'), 'two', 2)),
+    storage.commit(put(key('a'), 'three', 'absent')),
+    storage.commit(put(other, 'other')),
+    storage.dropPlane('q'),
+    storage.commit(put(other, 'new', 'absent')),
+    storage.commit(put(key('a'), 'four', 5)),
+  ]);
+  expect(results.map((each) => each.status)).toEqual([
+    ...['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+    ...['fulfilled', 'fulfilled', 'fulfilled', 'fulfilled'],
+  ]);
+  await recorder.until((each) => each.seen.length === 4);
+  expect(recorder.lines).toEqual([
+    '2 put n/a one was old',
+    '3 delete n/a gone was one',
+    '5 put n/a three',
+    '9 put n/a four was three',
+  ]);
+  expect(text((await storage.get(other))?.value)).toBe('new');
+  const again = await server();
+  expect(text((await again.get(key('a')))?.value)).toBe('four');
+  const late = new Recorder();
+  again.watch({ plane: 'p', resource: 'g/things', from: 1 }, late);
+  await late.until((each) => each.seen.length === 4);
+  expect(late.lines).toEqual(recorder.lines);
+});
+
 test('what one server commits every other one shows, in order, with what was there before', async () => {
   const [one, two] = [await server(), await server()];
   const recorder = new Recorder();

@@ -8,12 +8,18 @@ const encoder = new TextEncoder();
 
 export const steps: Record<string, StepProcedure> = {
   *add(tx, argument) {
-    const { key, fail } = argument as { key: StorageKey; fail?: boolean };
+    const { key, fail, nothing } = argument as { key: StorageKey; fail?: boolean; nothing?: boolean };
     yield {
       kind: 'exec',
       sql: 'INSERT INTO counter VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = counter.value + 1',
       parameters: [key.name],
     };
+    if (nothing === true) {
+      // The database refuses it, and nobody waits for the answer.
+      yield { kind: 'exec', sql: 'INSERT INTO counter VALUES (?, NULL)', parameters: [key.name] };
+      yield { kind: 'put', key, value: encoder.encode('refused') };
+      return;
+    }
     const rows = (yield { kind: 'rows', sql: 'SELECT value FROM counter WHERE name = ?', parameters: [key.name] }) as {
       value: number;
     }[];

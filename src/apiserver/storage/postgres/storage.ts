@@ -310,7 +310,7 @@ export class PostgresStorage implements Storage {
         attempt.revision = revision;
         attempt.settle.push(() => job.resolve({ revision, result }));
       } catch (error) {
-        if (error instanceof pg.DatabaseError) throw error;
+        if (error instanceof pg.DatabaseError) throw await transaction.failure(error);
         this.#kept.clear();
         this.#send(
           attempt,
@@ -338,7 +338,8 @@ export class PostgresStorage implements Storage {
     }
     last.push(query(client, 'COMMIT', []));
     // A statement that failed has the database answer everything after it with a failure, and take it all back.
-    const [events] = await Promise.all([Promise.all(attempt.sent), ...last]);
+    const [events] = await Promise.all([inOrder(attempt.sent), Promise.allSettled(last)]);
+    await Promise.all(last);
     this.#keptAt = revision;
     await this.#shown(
       base,
@@ -575,6 +576,13 @@ function loggedOf(row: Row): Logged {
     },
     previousRevision: Number(row.previous_revision ?? 0),
   };
+}
+
+/** What they resolve to; rejects with the first failure in their order: after it the database refuses everything. */
+async function inOrder<T>(sent: readonly Promise<T>[]): Promise<T[]> {
+  const results: T[] = [];
+  for (const each of sent) results.push(await each);
+  return results;
 }
 
 /** The database goes on; it refused what it was told to do. */

@@ -114,6 +114,12 @@ export class PostgresTransaction implements ProcedureMoment {
     return Promise.all(this.#sent);
   }
 
+  /** The failure it began with, where `error` only came of it. */
+  async failure(error: unknown): Promise<unknown> {
+    const failed = (await Promise.allSettled(this.#sent)).find((each) => each.status === 'rejected');
+    return failed?.reason ?? error;
+  }
+
   async #answer(operation: ProcedureOperation): Promise<unknown> {
     switch (operation.kind) {
       case 'record':
