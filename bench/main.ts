@@ -5,9 +5,10 @@ import { claims } from './claims.ts';
 import { type Benchmark, jsonLine, table } from './harness/report.ts';
 import { instances } from './instances.ts';
 import { ipam } from './ipam.ts';
+import { planes } from './planes.ts';
 import { workloads } from './workloads.ts';
 
-const benchmarks: readonly Benchmark[] = [apiserver, workloads, instances, claims, ipam];
+const benchmarks: readonly Benchmark[] = [apiserver, workloads, instances, claims, ipam, planes];
 
 function usage(): string {
   const rows = benchmarks.map(({ name, description, options }) => {

@@ -57,7 +57,9 @@ export async function collect(call: Call): Promise<Collected> {
   const from = token === '' ? undefined : decodeContinue(token);
   const revision = from !== undefined && from.revision >= 0 ? from.revision : exactRevision(call, asked, limit);
   try {
-    if (revision === undefined) {
+    if (revision === undefined && from === undefined) {
+      const named = await readNamed(call, selection);
+      if (named !== undefined) return named;
       const indexed = await readIndexed(call, selection, limit);
       if (indexed !== undefined) return indexed;
     }
@@ -67,6 +69,21 @@ export async function collect(call: Call): Promise<Collected> {
     if (error instanceof RevisionInFuture) throw resourceVersionTooLarge(asked, call.server.storage.revision);
     throw error;
   }
+}
+
+/** Others no key can have: nothing matches them. */
+const plainName = /^[\x21-\x7e]+$/;
+
+/** By key, where a selector leaves one object that can match: `kubectl wait`, and every watch of a single object, ask so. */
+async function readNamed(call: Call, { name, matches }: Selection): Promise<Collected | undefined> {
+  if (name === undefined || !plainName.test(name)) return undefined;
+  if (call.served.resource.namespaced && call.namespace === '') return undefined;
+  const { storage } = call.server;
+  const { revision } = storage;
+  const record = await storage.get(storageKey(call, name));
+  const selected = record !== undefined && matches?.(record.key, record.value) !== false;
+  // Written while it was read: then that is the state this is.
+  return { records: selected ? [record] : [], revision: Math.max(revision, record?.revision ?? 0) };
 }
 
 /** By an index of the resource's own, where it has one for this selector and everything fits on one page. */

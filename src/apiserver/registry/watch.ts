@@ -69,6 +69,8 @@ class WatchSession {
   revision = 0;
   readonly #call: Call;
   readonly #matches: Selection['matches'];
+  /** The one object that can be of interest. */
+  readonly #only: string | undefined;
   readonly #frames: Frames;
   readonly #bookmarks: boolean;
   readonly #timers: Timer[] = [];
@@ -79,6 +81,7 @@ class WatchSession {
     this.resource = call.served.storage;
     const { name } = call;
     const { matches } = selection;
+    this.#only = name === '' ? selection.name : name;
     this.#matches =
       name === '' ? matches : (key, value) => key.name === name && (matches === undefined || matches(key, value));
     this.#bookmarks = bookmarks;
@@ -123,6 +126,7 @@ class WatchSession {
         plane: plane.id,
         resource: served.storage,
         ...(namespace === '' ? {} : { namespace }),
+        ...(this.#only === undefined ? {} : { name: this.#only }),
         from: this.revision,
       },
       {

@@ -191,7 +191,7 @@ export class EmbeddedStorage implements Storage {
     this.#checkReach(query.plane, query.from);
     const collection = this.#collection(query);
     const backlog = query.from === this.#visible ? [] : this.#history.after(collection, query.from);
-    const watcher = new Watcher(query.namespace, query.from, backlog, sink, (error) => this.#sinkFailed(error));
+    const watcher = new Watcher(query, query.from, backlog, sink, (error) => this.#sinkFailed(error));
     collection.watchers.add(watcher);
     this.#clock.soon(() => watcher.start(this.#visible));
     return {

@@ -208,6 +208,19 @@ describe.each(hosts)('storage (%s)', (host) => {
       expect(recorder.lines[2]).toBe('4 delete n/a a-last was a2');
     });
 
+    it('of one name hears of that object alone, from the past and from now on', async () => {
+      await storage.commit(put(key('a'), 'one'));
+      await storage.commit(put(key('b'), 'one'));
+      const recorder = new Recorder();
+      storage.watch({ plane: 'p', resource: 'g/things', name: 'b', from: 0 }, recorder);
+      await storage.commit(put(key('a'), 'two'));
+      await storage.commit(put(key('b'), 'two'));
+      await storage.commit(remove(key('a'), 'last'));
+      await storage.commit(remove(key('b'), 'last'));
+      await recorder.until(({ seen }) => seen.length === 3);
+      expect(recorder.seen.map(({ type, key: { name } }) => `${type} ${name}`)).toEqual(['put b', 'put b', 'delete b']);
+    });
+
     it('hears nothing of other namespaces, resources and planes, but how far it has come', async () => {
       const recorder = new Recorder();
       storage.watch({ plane: 'p', resource: 'g/things', namespace: 'n', from: 0 }, recorder);

@@ -105,6 +105,8 @@ export interface WatchQuery {
   plane: string;
   resource: string;
   namespace?: string;
+  /** Only events of objects of this name, which spares the watch all others. */
+  name?: string;
   /** Events after this revision. */
   from: number;
 }

@@ -1,8 +1,8 @@
-import type { StorageEvent, WatchSink } from './storage.ts';
+import type { StorageEvent, WatchQuery, WatchSink } from './storage.ts';
 
 /** One watch: events gather in it while a batch becomes visible, and are handed over together. */
 export class Watcher {
-  readonly #namespace: string | undefined;
+  readonly #range: Pick<WatchQuery, 'namespace' | 'name'>;
   readonly #sink: WatchSink;
   readonly #onFailure: (error: unknown) => void;
   #queue: StorageEvent[] = [];
@@ -12,22 +12,22 @@ export class Watcher {
   #told: number;
 
   constructor(
-    namespace: string | undefined,
+    range: Pick<WatchQuery, 'namespace' | 'name'>,
     from: number,
     backlog: StorageEvent[],
     sink: WatchSink,
     onFailure: (error: unknown) => void,
   ) {
-    this.#namespace = namespace;
+    this.#range = range;
     this.#told = from;
-    this.#queue = namespace === undefined ? backlog : backlog.filter((event) => event.key.namespace === namespace);
+    this.#queue = backlog.filter((event) => this.#covers(event));
     this.#sink = sink;
     this.#onFailure = onFailure;
   }
 
   /** Takes an event if it is in the range. */
   offer(event: StorageEvent): boolean {
-    if (this.#over || (this.#namespace !== undefined && event.key.namespace !== this.#namespace)) return false;
+    if (this.#over || !this.#covers(event)) return false;
     this.#queue.push(event);
     return true;
   }
@@ -47,6 +47,11 @@ export class Watcher {
   /** Tells a watch to which nothing happens how far it has come, once it lags `distance` revisions behind. */
   announce(revision: number, distance: number): void {
     if (this.#started && !this.#over && revision - this.#told >= distance) this.#deliver(revision);
+  }
+
+  #covers({ key }: StorageEvent): boolean {
+    const { namespace, name } = this.#range;
+    return (namespace === undefined || key.namespace === namespace) && (name === undefined || key.name === name);
   }
 
   stop(): void {

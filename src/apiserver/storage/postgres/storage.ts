@@ -187,7 +187,7 @@ export class PostgresStorage implements Storage {
     this.#checkReach(watch.plane, watch.from);
     const collection = this.#collection(watch);
     const backlog = watch.from === this.#visible ? [] : this.#history.after(collection, watch.from);
-    const watcher = new Watcher(watch.namespace, watch.from, backlog, sink, (error) => this.#sinkFailed(error));
+    const watcher = new Watcher(watch, watch.from, backlog, sink, (error) => this.#sinkFailed(error));
     collection.watchers.add(watcher);
     this.#deps.clock.soon(() => watcher.start(this.#visible));
     return {
