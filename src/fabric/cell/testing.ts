@@ -58,6 +58,10 @@ const path = '/planes/cells/us-central-1';
 export interface Wire {
   /** `POST vpcattachments`, `PUT vpcattachments/status`; Events are not counted. */
   writes: string[];
+  /** How many of them came too late: the object had moved on. */
+  conflicts: number;
+  /** Holds every write up, as a wire does. */
+  delay?: () => Promise<void>;
   /** The process ends at this write (counted from 1): before it, or after it and before its answer. */
   crash?: { at: number; applied: boolean } | undefined;
   crashed: boolean;
@@ -99,7 +103,7 @@ export async function openCell(controllersOf: (deps: Deps) => Controller[]): Pro
   const authenticator = { authenticate: () => undefined };
   const server = new ApiServer({ storage, clock, random, log, authorizer, authenticator });
   const lifecycle = new Lifecycle({ storage, clock, random, onError: (err, what) => log.warn({ err }, what) });
-  const wire: Wire = { writes: [], crashed: false };
+  const wire: Wire = { writes: [], conflicts: 0, crashed: false };
   const deps: Deps = {
     clock,
     recorder: (plane, controller) =>
@@ -134,7 +138,12 @@ export async function openCell(controllersOf: (deps: Deps) => Controller[]): Pro
     if (request.method === 'GET' || request.path.includes('/events')) return send(request);
     const kind = /\/namespaces\/[^/]+\/([a-z-]+)/.exec(request.path)?.[1] ?? resource;
     wire.writes.push(`${request.method} ${kind}${/\/status(\?|$)/.test(request.path) ? '/status' : ''}`);
-    if (wire.crash === undefined || wire.writes.length !== wire.crash.at) return send(request);
+    if (wire.crash === undefined || wire.writes.length !== wire.crash.at) {
+      await wire.delay?.();
+      const response = await send(request);
+      if (response.status === 409) wire.conflicts++;
+      return response;
+    }
     if (wire.crash.applied) await send(request).catch(() => undefined);
     wire.crashed = true;
     throw new Error('the process has ended');

@@ -10,8 +10,8 @@ import { observe, watchAttachments } from './observe.ts';
 import { recordedPair } from './pair.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** A decision that goes on longer than any attachment's whole life takes is a fault, not work. */
-const mostSteps = 12;
+/** A decision that goes on longer than any attachment's whole life takes, races lost included, is a fault, not work. */
+const mostSteps = 24;
 
 /** Makes an attachment a node can read of every interface that has its addresses: VPCAttachment and its definition. */
 export function attachmentController({ clock }: FabricDeps, identifiers = new Identifiers()): Controller {

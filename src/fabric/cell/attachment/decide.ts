@@ -72,9 +72,10 @@ interface Admission {
   vpcId: number;
 }
 
-/** D.2: what must be there, in the order in which it comes. */
-function admit({ networkInterface, contextName = '', context, vpc }: Snapshot): Admission | Refused {
-  if (vpc === undefined || isTerminating(vpc) || (context !== undefined && !isVpcOf(vpc, context))) {
+/** D.2: what must be there, in the order in which it comes. A VPC at its end waits for what it has, and takes nothing new. */
+function admit({ networkInterface, contextName = '', context, vpc, attachment }: Snapshot): Admission | Refused {
+  const ending = vpc !== undefined && isTerminating(vpc) && attachment === undefined;
+  if (vpc === undefined || ending || (context !== undefined && !isVpcOf(vpc, context))) {
     return { reason: 'AwaitingVPC', message: reasonMessage('AwaitingVPC', { vpc: contextName }) };
   }
   const vpcId = vpcIdOf(vpc);

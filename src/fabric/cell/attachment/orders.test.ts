@@ -193,6 +193,20 @@ describe('an attachment that is there', () => {
     expect(after?.spec?.config).not.toContain('egress');
   });
 
+  it('a VPC that is to go keeps what it has as it is, and takes nothing new', async () => {
+    const key = { namespace, name: contextNameOf('net') };
+    const body = [{ op: 'add', path: '/metadata/finalizers', value: ['example.com/wait'] }] as const;
+    await cell.client.patch(VPC, key, { type: 'json', body: [...body] });
+    await remove(VPC, key.name);
+    await boundInterface(cell.client, 'web-1-eth0');
+    await cell.settle();
+    expect(await whole()).toEqual(before);
+    const prepared = (await get.interface(cell.client, 'web-1-eth0'))?.status?.conditions?.find(
+      ({ type }) => type === 'Prepared',
+    );
+    expect(prepared?.reason).toBe('AwaitingVPC');
+  });
+
   it('a VPC with another identifier: another pair, no identifier carried over', async () => {
     await remove(VPC, contextNameOf('net'));
     await vpc(cell.client, 'net', 42);
