@@ -1,5 +1,5 @@
 /** How long it takes from applying a workload until every instance shows its addresses in the project. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Network, Workload } from '../src/api/index.ts';
@@ -26,43 +26,54 @@ async function writes(kubeconfig: string): Promise<number> {
   return total;
 }
 
+const dataPlanes = ['none', 'fabric'] as const;
+
+async function measure(count: number, dataPlane: string, say: (text: string) => void): Promise<Figure[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'berth-bench-'));
+  const config = join(folder, 'config.yaml');
+  await writeFile(config, `dataPlane: ${dataPlane}\n`);
+  const platform = await startProcess({ folder: join(folder, 'platform'), args: ['--config', config] });
+  say(`platform at ${platform.url}, data plane ${dataPlane}; applying a workload of ${count} replicas`);
+  const transport = kubeconfigTransport(platform.kubeconfig, 'project-alpha');
+  try {
+    const project = createClient({ transport, basePath: '', clock: systemClock, userAgent: 'berth-bench' });
+    const before = await writes(platform.kubeconfig);
+    const cpuBefore = platform.cpuSeconds();
+    const since = systemClock.monotonic();
+    const watching = watchAddresses(project, count, since, waitMilliseconds);
+    await project.create(Network, network);
+    const locations = ['us-central-1', 'eu-west-1'];
+    await project.create(Workload, load({ name: 'load', count, locations }));
+    const seen = await watching;
+    const seconds = Math.max(...seen.addressed.values()) / 1000;
+    const each = [...seen.addressed].map(([name, at]) => at - (seen.appeared.get(name) ?? at));
+    const cpu = platform.cpuSeconds() - cpuBefore;
+    const total = (await writes(platform.kubeconfig)) - before;
+    const of = { count, dataPlane };
+    return [
+      { name: 'all-addressed', value: seconds, unit: 's', ...of },
+      { name: 'instance-to-address', value: percentile(each, 0.5), unit: 'ms', ...of, percentile: 50 },
+      { name: 'instance-to-address', value: percentile(each, 0.99), unit: 'ms', ...of, percentile: 99 },
+      { name: 'api-writes', value: total / seconds, unit: '1/s', ...of },
+      { name: 'writes-per-instance', value: total / count, unit: '', ...of },
+      { name: 'cpu', value: cpu, unit: 's', ...of },
+      { name: 'rss', value: platform.peakMebibytes(), unit: 'MiB', ...of },
+    ];
+  } finally {
+    await transport.close();
+    await platform.interrupt();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
 export const instances: Benchmark = {
   name: 'instances',
-  description: 'From applying a workload of --count replicas over two cells to every address shown in the project.',
+  description:
+    'From applying a workload of --count replicas over two cells to every address shown in the project, without a data plane and with the fabric.',
   options: { count: 100 },
   async run({ count = 100 }, say) {
-    const folder = await mkdtemp(join(tmpdir(), 'berth-bench-'));
-    const platform = await startProcess({ folder });
-    say(`platform at ${platform.url}; applying a workload of ${count} replicas`);
-    const transport = kubeconfigTransport(platform.kubeconfig, 'project-alpha');
-    try {
-      const project = createClient({ transport, basePath: '', clock: systemClock, userAgent: 'berth-bench' });
-      const before = await writes(platform.kubeconfig);
-      const cpuBefore = platform.cpuSeconds();
-      const since = systemClock.monotonic();
-      const watching = watchAddresses(project, count, since, waitMilliseconds);
-      await project.create(Network, network);
-      const locations = ['us-central-1', 'eu-west-1'];
-      await project.create(Workload, load({ name: 'load', count, locations }));
-      const seen = await watching;
-      const seconds = Math.max(...seen.addressed.values()) / 1000;
-      const each = [...seen.addressed].map(([name, at]) => at - (seen.appeared.get(name) ?? at));
-      const cpu = platform.cpuSeconds() - cpuBefore;
-      const total = (await writes(platform.kubeconfig)) - before;
-      const figures: Figure[] = [
-        { name: 'all-addressed', value: seconds, unit: 's', count },
-        { name: 'instance-to-address', value: percentile(each, 0.5), unit: 'ms', count, percentile: 50 },
-        { name: 'instance-to-address', value: percentile(each, 0.99), unit: 'ms', count, percentile: 99 },
-        { name: 'api-writes', value: total / seconds, unit: '1/s', count },
-        { name: 'writes-per-instance', value: total / count, unit: '', count },
-        { name: 'cpu', value: cpu, unit: 's', count },
-        { name: 'rss', value: platform.peakMebibytes(), unit: 'MiB', count },
-      ];
-      return figures;
-    } finally {
-      await transport.close();
-      await platform.interrupt();
-      await rm(folder, { recursive: true, force: true });
-    }
+    const figures: Figure[] = [];
+    for (const dataPlane of dataPlanes) figures.push(...(await measure(count, dataPlane, say)));
+    return figures;
   },
 };
