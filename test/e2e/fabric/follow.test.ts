@@ -1,0 +1,51 @@
+import { afterEach, expect, it } from 'vitest';
+import { World } from '../compute/world.ts';
+import { conflists, followEverything, type Scene } from './egress.ts';
+
+let world: World;
+afterEach(() => world.stack.close());
+
+function sceneOf({ stack, project, namespace }: World, seconds: number): Scene {
+  return {
+    hub: stack.hub,
+    cell: stack.cell(),
+    project,
+    namespace,
+    async within(what, look) {
+      let objection: string | undefined;
+      const done = async () => {
+        objection = await look();
+        return objection === undefined;
+      };
+      await stack.until(what, done, seconds).catch((error) => {
+        throw new Error(`${error.message}: ${objection}`);
+      });
+    },
+  };
+}
+
+it('20 running instances follow everything their way out depends on, within a second of virtual time', async () => {
+  world = await World.open({ dataPlane: 'fabric' });
+  const held = await world.run({ name: 'web', replicas: 20 });
+  const scene = sceneOf(world, 1);
+  expect(Object.keys(await conflists(scene))).toHaveLength(20);
+  await followEverything(scene, 'default');
+  // Nobody was disturbed, and nobody has anything left to do.
+  expect(await world.ready('web', 20)).toEqual(held);
+  await world.stack.pass(5);
+  world.stack.writes.splice(0);
+  await world.stack.restart();
+  await world.stack.pass(5);
+  expect(world.stack.writes).toEqual([]);
+});
+
+it('with caches that are late all attachments come to the same', async () => {
+  world = await World.open({ dataPlane: 'fabric', lag: 5, seed: 11 });
+  await world.run({ name: 'web', replicas: 5 });
+  const scene = sceneOf(world, 30);
+  await scene.within('attachments', async () => {
+    const count = Object.keys(await conflists(scene)).length;
+    return count === 5 ? undefined : `${count}`;
+  });
+  await followEverything(scene, 'default');
+});
