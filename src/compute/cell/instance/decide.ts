@@ -15,7 +15,7 @@ import {
   type Stored,
   withCondition,
 } from '../../../meta/index.ts';
-import { interfacesOf } from './interfaces.ts';
+import { interfacesOf, isRefusal } from './interfaces.ts';
 
 export interface QuotaAnswer {
   granted: boolean;
@@ -138,16 +138,11 @@ export interface Said {
 
 type Readiness = Said & { status: 'True' | 'False' };
 
-/** Reasons a claim gives while everything is only on its way. */
-const onItsWay = new Set(['Pending', 'NotBound', 'NotAllocated', 'NotPrepared', 'NotProgrammed']);
-
 /** What network services refuse, in their own words: before the claim is bound, or afterwards on Ready (F74). */
 function refusal(claim: Stored<NetworkInterfaceClaim> | undefined): Said | undefined {
   for (const type of ['Bound', 'Allocated', 'Ready']) {
     const condition = findCondition(claim?.status?.conditions, type);
-    if (condition?.status === 'False' && !onItsWay.has(condition.reason)) {
-      return { reason: condition.reason, message: condition.message };
-    }
+    if (isRefusal(condition)) return { reason: condition.reason, message: condition.message };
   }
   return undefined;
 }

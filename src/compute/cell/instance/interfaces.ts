@@ -13,6 +13,14 @@ export interface InterfaceView {
 
 const mirrored = ['Allocated', 'Prepared', 'Programmed'];
 
+/** Reasons a claim gives while everything is only on its way. */
+const onItsWay = new Set(['Pending', 'NotBound', 'NotAllocated', 'NotPrepared', 'NotProgrammed']);
+
+/** Whether a claim's condition is a refusal of network services, and not just something that is still to come. */
+export function isRefusal(condition: Condition | undefined): condition is Condition {
+  return condition?.status === 'False' && !onItsWay.has(condition.reason);
+}
+
 /** What an instance shows of its interfaces: the claim's addresses, and one of each kind as a plain address (F76). */
 export function interfacesOf({ instance, claim }: InterfaceView): InterfaceStatus[] {
   const request = instance.spec === undefined ? undefined : interfaceRequest(instance.spec);
@@ -32,13 +40,17 @@ export function interfacesOf({ instance, claim }: InterfaceView): InterfaceStatu
       addresses,
       externalAddresses,
       assignments,
-      conditions: mirrored.flatMap((type): Condition[] => {
-        const condition = findCondition(conditions, type);
-        // The claim's generation means nothing on the instance.
-        return condition === undefined ? [] : [{ ...condition, observedGeneration: 0 }];
-      }),
+      conditions: shownConditions(conditions),
     },
   ];
+}
+
+/** What the claim says of the interface; its Ready where network services refuse something a running instance has (F74). */
+function shownConditions(conditions: readonly Condition[] | undefined): Condition[] {
+  const ready = findCondition(conditions, 'Ready');
+  const shown = mirrored.flatMap((type) => findCondition(conditions, type) ?? []);
+  // The claim's generation means nothing on the instance.
+  return [...shown, ...(isRefusal(ready) ? [ready] : [])].map((each) => ({ ...each, observedGeneration: 0 }));
 }
 
 /** The first address of a block, without a prefix length: what a field that prints one address prints. */
