@@ -1,6 +1,7 @@
 import { computeLabels, Instance, WorkloadDeployment } from '../../api/index.ts';
 import type { UpKind } from '../../federation/index.ts';
 import { apiVersionOf, findCondition, type KubeObject } from '../../meta/index.ts';
+import { sourceGeneration } from '../shared/generation.ts';
 
 /**
  * What the hub shows of a cell's instances: all of it, owned by the hub's deployment, so that it goes with that. Shown
@@ -31,6 +32,7 @@ export const instancePublication: UpKind<Instance> = {
         name: instance.metadata.name,
         namespace: instance.metadata.namespace ?? '',
         labels: { ...instance.metadata.labels, [computeLabels.deploymentUID]: deployment.metadata.uid },
+        annotations: { [sourceGeneration]: String(instance.metadata.generation ?? 1) },
         ownerReferences: [
           {
             apiVersion: deployment.apiVersion,

@@ -12,6 +12,7 @@ import {
 } from '../../api/index.ts';
 import { sourceUid } from '../../federation/index.ts';
 import { apiVersionOf, type Condition, type KubeObject, type Namespace, type Stored } from '../../meta/index.ts';
+import { sourceGeneration } from '../shared/generation.ts';
 import { condition, workload } from '../testing.ts';
 import { decide as federate, type Snapshot } from './federator/decide.ts';
 import { announcement, decide as project } from './projector/decide.ts';
@@ -227,6 +228,7 @@ describe('the instance projector', () => {
       labels: { ...routed, [computeLabels.deploymentUID]: 'h', team: 'blue' },
       annotations: { [sourceUid]: 'i' },
       ...identity('hi'),
+      generation: 1,
     },
     spec: { runtime: { resources: { instanceType: 'small' } } },
     status: { conditions: [condition('Ready', 'True', 'Available')] },
@@ -236,7 +238,7 @@ describe('the instance projector', () => {
     project({ source, copy: undefined, deployment: owner, namespace: 'default', ...more });
   const copy = (more: object = {}, rest: object = {}): Stored<Instance> => {
     const [create] = at() as unknown as [{ object: Instance }];
-    const metadata = { ...create.object.metadata, ...identity('pi'), ...more };
+    const metadata = { ...create.object.metadata, ...identity('pi'), generation: 1, ...more };
     return { ...create.object, metadata, ...(source.status === undefined ? {} : { status: source.status }), ...rest };
   };
 
@@ -258,6 +260,28 @@ describe('the instance projector', () => {
     expect(copy().metadata.labels).not.toHaveProperty([upstreamLabels.clusterName]);
     expect(copy().metadata.ownerReferences?.[0]?.controller).toBeUndefined();
     expect(at({ copy: copy() })).toEqual([]);
+  });
+
+  it('says of the copy what was observed of the instance, by the copy’s own generation', () => {
+    const said = (status: Instance['status']) =>
+      status?.conditions?.map(({ observedGeneration }) => observedGeneration);
+    const conditions = [
+      { ...condition('Ready', 'True', 'Available'), observedGeneration: 2 },
+      { ...condition('Programmed', 'True', 'Programmed'), observedGeneration: 1 },
+    ];
+    const annotations = { ...source.metadata.annotations, [sourceGeneration]: '2' };
+    const opened = { ...source, metadata: { ...source.metadata, annotations }, status: { conditions } };
+    const statusIn = (steps: ReturnType<typeof project>) =>
+      steps.flatMap((step) => (step.do === 'status' ? [said(step.status)] : []));
+    expect(statusIn(at({ source: opened }))).toEqual([[1, 0]]);
+    expect(statusIn(at({ source: opened, copy: copy({ generation: 4 }) }))).toEqual([[4, 3]]);
+    const other = { ...opened, spec: { runtime: { resources: { instanceType: 'large' } } } };
+    expect(statusIn(at({ source: other, copy: copy({ generation: 4 }) }))).toEqual([[5, 4]]);
+    const told = copy(
+      { generation: 4 },
+      { status: { conditions: conditions.map((each, index) => ({ ...each, observedGeneration: 4 - index })) } },
+    );
+    expect(at({ source: opened, copy: told })).toEqual([]);
   });
 
   it.each([

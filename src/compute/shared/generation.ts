@@ -1,11 +1,10 @@
-import type { WorkloadDeployment } from '../../api/index.ts';
-import type { Stored } from '../../meta/index.ts';
+import type { KubeObject, Stored } from '../../meta/index.ts';
 
-/** On copies of a deployment: generation of the project's object, so that what a cell observed means something there. */
+/** On copies: generation of the object they are of, so that what somebody observed of that means something elsewhere. */
 export const sourceGeneration = 'compute.datumapis.com/source-generation';
 
-/** The generation a status written for `deployment` is about: the project's where the object is a copy. */
-export function observedGenerationOf(deployment: Stored<WorkloadDeployment>): number {
-  const recorded = Number(deployment.metadata.annotations?.[sourceGeneration]);
-  return Number.isInteger(recorded) && recorded > 0 ? recorded : (deployment.metadata.generation ?? 1);
+/** The generation a status written for an object is about: the source's where it is a copy. */
+export function observedGenerationOf(object: Stored<KubeObject>): number {
+  const recorded = Number(object.metadata.annotations?.[sourceGeneration]);
+  return Number.isInteger(recorded) && recorded > 0 ? recorded : (object.metadata.generation ?? 1);
 }

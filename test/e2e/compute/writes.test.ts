@@ -88,6 +88,11 @@ describe('with networking', () => {
     expect(each[0], what).toBeLessThan(11);
     expect(each[1], what).toBeLessThan(5);
     expect(each[2], what).toBeLessThan(5);
+    for (const { metadata, status } of await world.instances('web')) {
+      for (const { type, observedGeneration } of status?.conditions ?? []) {
+        expect([type, observedGeneration]).toEqual([type, metadata.generation]);
+      }
+    }
     world.stack.writes.length = 0;
     await world.stack.pass(60);
     expect(world.stack.writes).toEqual([]);

@@ -1,6 +1,7 @@
 import { computeLabels, Instance, upstreamLabels, type WorkloadDeployment } from '../../../api/index.ts';
 import { sourceUid, sourceUidOf, updateOf } from '../../../federation/index.ts';
 import { apiVersionOf, findCondition, isTerminating, jsonEqual, type Stored } from '../../../meta/index.ts';
+import { observedGenerationOf } from '../../shared/generation.ts';
 
 export interface Snapshot {
   /** The hub's copy; read live where the cache did not have it. */
@@ -31,17 +32,37 @@ export function decide({ source, copy, deployment, namespace }: Snapshot): Step[
   const wanted = projected(source, deployment, namespace);
   if (copy === undefined) {
     const create: Step = { do: 'create', object: wanted };
-    return source.status === undefined ? [create] : [create, { do: 'status', status: source.status }];
+    const status = statusOn(source, 1);
+    return status === undefined ? [create] : [create, { do: 'status', status }];
   }
   if (!ours || isTerminating(copy)) return [];
   if (sourceUidOf(copy) !== sourceUidOf(wanted)) return [{ do: 'delete', copy }];
   const steps: Step[] = [];
   const object = updateOf(wanted, copy);
   if (object !== undefined) steps.push({ do: 'update', object: object as Instance });
-  if (source.status !== undefined && !jsonEqual(source.status, copy.status)) {
-    steps.push({ do: 'status', status: source.status });
-  }
+  const { generation = 1 } = copy.metadata;
+  const changed = object !== undefined && !jsonEqual(wanted.spec, copy.spec);
+  const status = statusOn(source, changed ? generation + 1 : generation);
+  if (status !== undefined && !jsonEqual(status, copy.status)) steps.push({ do: 'status', status });
   return steps;
+}
+
+/**
+ * The status as it is said of a copy of this generation: what was observed of the cell's instance as it is now was
+ * observed of the copy as it is now; anything else is of an earlier one.
+ */
+function statusOn(source: Stored<Instance>, generation: number): Instance['status'] {
+  const { conditions } = source.status ?? {};
+  if (conditions === undefined) return source.status;
+  const current = observedGenerationOf(source);
+  return {
+    ...source.status,
+    conditions: conditions.map((condition) =>
+      condition.observedGeneration === undefined
+        ? condition
+        : { ...condition, observedGeneration: condition.observedGeneration >= current ? generation : generation - 1 },
+    ),
+  };
 }
 
 export interface Announcement {
