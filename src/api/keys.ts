@@ -150,12 +150,19 @@ export const fabricLabels = {
   /** "true" on a shard that has an address of the family. */
   egressIPv6: 'network.datumapis.com/egress-ipv6',
   egressIPv4: 'network.datumapis.com/egress-ipv4',
+  /** "true" on pods that are to get the interfaces of their instance. */
+  injectInterfaces: 'networking.datumapis.com/inject-interfaces',
 } as const;
 
 export const fabricAnnotations = {
   hostInterface: 'k8s.v1.cni.cncf.io/host-interface',
   /** On a VPC: no identifier of an attachment beyond this one has been handed out, as decimal text. They go round. */
   attachmentsUntil: 'cloud.datumapis.com/attachments-until',
+  /** On a pod: the network it has instead of the cluster’s, and those beside it. */
+  defaultNetwork: 'v1.multus-cni.io/default-network',
+  networks: 'k8s.v1.cni.cncf.io/networks',
+  /** On a pod: the definitions of its instance’s interfaces, in order. */
+  injectedInterfaces: 'networking.datumapis.com/injected-interfaces',
   noAddressing: 'galactic.datum.net/no-addressing',
   /** On the hub's `kube-system`: up to which number fabric identities have been handed out. */
   identitiesReserved: 'cloud.datumapis.com/fabric-identities-reserved',

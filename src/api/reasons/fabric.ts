@@ -36,6 +36,26 @@ export const fabricReasons = define({
     'An object of the attachment\u2019s name is there and belongs to something else. It is waited for until it is gone.',
     '{kind} {name} belongs to something else',
   ],
+  PodOwnerMissing: [
+    'platform',
+    'A pod that asks for the interfaces of its instance is not controlled by an instance that is there.',
+    'The pod is controlled by no Instance[: Instance {instance} is not there, or is another one]',
+  ],
+  PodInterfaceMissing: [
+    'nobody',
+    'An interface of the pod\u2019s instance is not bound yet.',
+    'Interface {interface} of instance {instance} is not there',
+  ],
+  PodDefinitionMissing: [
+    'nobody',
+    'An interface of the pod\u2019s instance has nothing to be attached by yet.',
+    'Interface {interface} of instance {instance} has no NetworkAttachmentDefinition',
+  ],
+  PodIdentifierMissing: [
+    'platform',
+    'The definition of an interface does not say which attachment it is.',
+    'The NetworkAttachmentDefinition of interface {interface} of instance {instance} has no identifiers',
+  ],
   EgressShardsChosen: [
     'nobody',
     'Shards carry a network\u2019s traffic to the internet, in the order named.',
