@@ -2,13 +2,14 @@
 import { parseArgs } from 'node:util';
 import { apiserver } from './apiserver.ts';
 import { claims } from './claims.ts';
+import { fabric } from './fabric.ts';
 import { type Benchmark, jsonLine, table } from './harness/report.ts';
 import { instances } from './instances.ts';
 import { ipam } from './ipam.ts';
 import { planes } from './planes.ts';
 import { workloads } from './workloads.ts';
 
-const benchmarks: readonly Benchmark[] = [apiserver, workloads, instances, claims, ipam, planes];
+const benchmarks: readonly Benchmark[] = [apiserver, workloads, instances, claims, ipam, fabric, planes];
 
 function usage(): string {
   const rows = benchmarks.map(({ name, description, options }) => {
