@@ -11,8 +11,10 @@ import {
   VPCAttachment,
 } from '../../../src/api/index.ts';
 import { ready } from '../../../src/cli/index.ts';
-import { ClusterRole, type Condition, type ResourceType } from '../../../src/meta/index.ts';
-import { examples, locations, usePlatform } from '../support/platform.ts';
+import { ClusterRole, type Condition, isConditionTrue, type ResourceType } from '../../../src/meta/index.ts';
+import { networkObject } from '../support/objects.ts';
+import { examples, locations, start, useFolder, usePlatform, writeConfig } from '../support/platform.ts';
+import { Tenant } from '../support/tenant.ts';
 
 /** Cells without a data plane: instances run as soon as their addresses exist, and the fabric is not there. */
 
@@ -77,5 +79,39 @@ describe('dataPlane: none', () => {
         /(cloud\.datumapis\.com|k8s\.cni\.cncf\.io|\.network\.datumapis\.com|internetegressclasses\..*)$/;
       expect(readable.filter((each) => ofFabric.test(each))).toEqual([]);
     }
+  });
+});
+
+describe('a platform that is started with another data plane', () => {
+  const folder = useFolder();
+
+  test('goes on with what runs: prepared from then on, or no longer asked to be', async () => {
+    const data = join(folder.path, 'data');
+    const none = await writeConfig(folder.path, { dataPlane: 'none' });
+    let platform = await start(data, '--config', none);
+    let tenant = new Tenant(platform);
+    const held = await tenant.run({ name: 'web', replicas: 3 }, networkObject('default'));
+    await platform.interrupt();
+
+    platform = await start(data);
+    tenant = new Tenant(platform);
+    for (const name of Object.keys(held.interfaces)) {
+      await platform.session.until(`${name} prepared`, async () => {
+        const found = await tenant.interfaceOf(name);
+        return isConditionTrue(found?.status?.conditions, 'Prepared') ? true : JSON.stringify(found?.status);
+      });
+    }
+    expect(await tenant.ready('web', 3)).toEqual(held);
+    const vpcs = (await tenant.cell.list(VPC)).items;
+    expect(vpcs.map(({ status }) => status?.vpc)).toEqual(['1']);
+    await platform.interrupt();
+
+    platform = await start(data, '--config', none);
+    tenant = new Tenant(platform);
+    await tenant.scale('web', 4);
+    expect((await tenant.ready('web', 4)).instances).toMatchObject(held.instances);
+    expect((await tenant.cell.list(NetworkAttachmentDefinition)).items).toHaveLength(3);
+    expect((await tenant.cell.list(VPC)).items).toEqual(vpcs);
+    await platform.interrupt();
   });
 });

@@ -11,7 +11,7 @@ import type { Controller, Plane, Planes, Request, Result } from '../../../kube/i
 import { Event, isApiError, type Stored } from '../../../meta/index.ts';
 import type { FabricHubDeps } from '../../shared/deps.ts';
 import { decide, identityOf, type NetworkPlace } from './decide.ts';
-import { Numbers, numbersRule } from './numbers.ts';
+import { type Held, Numbers, numbersRule } from './numbers.ts';
 
 const controllerName = 'fabric-hub-identity';
 const reads = ['get', 'list', 'watch'];
@@ -135,21 +135,24 @@ async function allocate(
   const made = await hub.client.list(NetworkFabricIdentity, { labelSelector });
   if (made.items.length > 0) return undefined;
   const identities = hub.informer(NetworkFabricIdentity);
-  const has = (number: number): boolean => identities.get('', fabricIdentityName(number)) !== undefined;
+  const held: Held = {
+    has: (number) => identities.get('', fabricIdentityName(number)) !== undefined,
+    count: () => identities.list().length,
+  };
   // A number somebody took away by hand comes back to whom the cells know by it.
   const known = hub
     .informer(NetworkContext)
     .byIndex(byNetworkUid, uid)
     .map(({ spec }) => spec?.fabricIdentity)
-    .find((number) => number !== undefined && !has(number));
-  let number = known ?? (await numbers.take(hub.client, { has, count: identities.list().length }));
+    .find((number) => number !== undefined && !held.has(number));
+  let number = known ?? (await numbers.take(hub.client, held));
   while (number !== undefined) {
     try {
       await hub.client.create(NetworkFabricIdentity, identityOf(number, place, uid));
       return undefined;
     } catch (error) {
       if (!isApiError(error, 'AlreadyExists')) throw error;
-      number = await numbers.take(hub.client, { has, count: identities.list().length });
+      number = await numbers.take(hub.client, held);
     }
   }
   const reason = 'FabricIdentityExhausted';

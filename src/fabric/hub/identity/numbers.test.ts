@@ -68,8 +68,8 @@ beforeEach(async () => {
 });
 afterEach(() => hub.close());
 
-const nobody: Held = { has: () => false, count: 0 };
-const holding = (...held: number[]) => ({ has: (number: number) => held.includes(number), count: held.length });
+const nobody: Held = { has: () => false, count: () => 0 };
+const holding = (...held: number[]) => ({ has: (number: number) => held.includes(number), count: () => held.length });
 
 async function take(numbers: Numbers, count: number, held = nobody): Promise<(number | undefined)[]> {
   const taken: (number | undefined)[] = [];

@@ -15,7 +15,7 @@ export const numbersRule = {
 /** Numbers that are held, as far as is known. */
 export interface Held {
   has(number: number): boolean;
-  readonly count: number;
+  count(): number;
 }
 
 /**
@@ -39,12 +39,12 @@ export class Numbers {
   async take(hub: Client, held: Held): Promise<number | undefined> {
     // Those already looked at in this round are held still or freed just now, which is not "last".
     for (let seen = 0; seen < this.#largest; seen++) {
-      if (held.count >= this.#largest) return undefined;
       while (this.#left === 0) await this.#reserve(hub);
       const number = this.#next;
       this.#next = this.#after(number, 1);
       this.#left--;
       if (!held.has(number)) return number;
+      if (held.count() >= this.#largest) return undefined;
     }
     return undefined;
   }
