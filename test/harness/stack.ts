@@ -45,6 +45,8 @@ export interface StackOptions {
   seeds?: 'reference' | 'platform';
   /** How long a freed address rests; default 0. */
   restSeconds?: number;
+  /** What is at work instead of every controller of the platform. */
+  controllers?: (clock: VirtualClock, recorder: (plane: Plane, controller: string) => EventRecorder) => Controller[];
   /** Feature gate NetworkingIntegration; default true. */
   networking?: boolean;
   quietPeriodSeconds?: number;
@@ -80,8 +82,9 @@ export class Stack {
   /** Asked after each write of a controller was made, before its answer comes. */
   answering: ((write: Write) => Promise<void>) | undefined;
   ipamDown = false;
+  readonly #instead: StackOptions['controllers'];
 
-  readonly #options: Required<Omit<StackOptions, 'projects' | 'cells'>>;
+  readonly #options: Required<Omit<StackOptions, 'projects' | 'cells' | 'controllers'>>;
   readonly #log = pino({ level: process.env.STACK_LOG ?? 'silent' });
   readonly #planes = new Map<string, PlaneRef>();
   readonly #recorders = new WeakMap<Plane, Map<string, EventRecorder>>();
@@ -95,10 +98,12 @@ export class Stack {
 
   private constructor(
     storage: Storage,
-    options: Required<Omit<StackOptions, 'projects' | 'cells'>>,
+    options: Required<Omit<StackOptions, 'projects' | 'cells' | 'controllers'>>,
     clock: VirtualClock,
+    instead: StackOptions['controllers'],
   ) {
     this.clock = clock;
+    this.#instead = instead;
     this.#options = options;
     this.#storage = storage;
     const random = seededRandom(options.seed);
@@ -135,7 +140,7 @@ export class Stack {
       },
     });
     const wanted = { quietPeriodSeconds, seed, lag, dataPlane, seeds, restSeconds, networking };
-    const stack = new Stack(storage, wanted, clock);
+    const stack = new Stack(storage, wanted, clock, options.controllers);
     stack.#ipam.start();
     stack.start();
     await stack.#open({ id: 'hub', role: 'hub', name: 'hub' });
@@ -188,6 +193,7 @@ export class Stack {
     // A fresh process counts from the start.
     this.metrics.clear();
     const recorder = (plane: Plane, controller: string) => this.#recorder(plane, controller);
+    if (this.#instead !== undefined) return this.#instead(clock, recorder);
     const { dataPlane, networking, seeds } = this.#options;
     const projectClient = (controller: string, project: string) =>
       createClient({
