@@ -1,6 +1,7 @@
 export * from './compute/instance.ts';
 export * from './compute/workload.ts';
 export * from './compute/workload-deployment.ts';
+export type { DataPlane } from './data-plane.ts';
 export { crdManifest, type Specified } from './define.ts';
 export * from './fabric/egress-shard.ts';
 export * from './fabric/egress-shard-parameters.ts';

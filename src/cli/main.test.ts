@@ -34,7 +34,7 @@ test.each([
   ],
   ['a wrong type', 'restSeconds: soon\n', 'restSeconds must be integer'],
   ['a value out of range', 'restSeconds: -1\n', 'restSeconds must be >= 0'],
-  ['a value that is none of them', 'dataPlane: ebpf\n', 'dataPlane must be one of: none, fabric'],
+  ['a value that is none of them', 'dataPlane: ebpf\n', 'dataPlane must be one of: fabric, external, none'],
   ['an unknown gate', 'featureGates: {Teleport: true}\n', 'featureGates.Teleport is not a feature gate'],
   ['a list', '- 1\n', 'the configuration must be a mapping of fields'],
   ['no YAML', 'a: [\n', ' is not YAML: '],

@@ -1,3 +1,4 @@
+import type { DataPlane } from '../api/index.ts';
 import type { Clock, Controller, EventRecorder, Plane } from '../kube/index.ts';
 import { deploymentController } from './cell/deployment/controller.ts';
 import { instanceController } from './cell/instance/controller.ts';
@@ -18,7 +19,7 @@ export interface ComputeDeps {
   /** Feature gate: without it no networking object is read, watched or written. */
   networkingIntegration: boolean;
   /** Whether something in the cells prepares attachments, which instances then wait for. */
-  dataPlane: 'none' | 'fabric';
+  dataPlane: DataPlane;
 }
 
 export function computeProjectControllers(deps: ComputeDeps): Controller[] {

@@ -34,7 +34,7 @@ test.each([
   [{ ipam: { clases: {} } }, /^c\.yaml: ipam\.clases is not a field; known here: classes$/],
   [{ restSeconds: -1 }, /^c\.yaml: restSeconds must be >= 0$/],
   [{ restSeconds: '5' }, /^c\.yaml: restSeconds must be integer$/],
-  [{ dataPlane: 'magic' }, /^c\.yaml: dataPlane must be one of: none, fabric$/],
+  [{ dataPlane: 'magic' }, /^c\.yaml: dataPlane must be one of: fabric, external, none$/],
   [{ featureGates: { Nope: true } }, /^c\.yaml: featureGates\.Nope is not a feature gate$/],
   [[], /^c\.yaml: the configuration must be a mapping of fields/],
 ])('%j is refused with one sentence that names the field', (value, message) => {

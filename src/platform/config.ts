@@ -49,10 +49,10 @@ const schema = Type.Object(
       },
       { ...closed, default: {} },
     ),
-    dataPlane: Type.Union([Type.Literal('none'), Type.Literal('fabric')], {
+    dataPlane: Type.Union([Type.Literal('fabric'), Type.Literal('external'), Type.Literal('none')], {
       default: 'fabric',
       description:
-        'What realizes interfaces in the cells. fabric: an attachment a node can read is made of each, and its instance starts after that. none: an instance starts as soon as its addresses exist, and nothing of the fabric is read or written.',
+        'What realizes interfaces in the cells. fabric: an attachment a node can read is made of each, and its instance starts after that. external: the same, by somebody else (see providers.md). none: an instance starts as soon as its addresses exist, and nothing of the fabric is read or written.',
     }),
     featureGates: Type.Record(Type.String(), Type.Boolean(), { default: {}, description: 'Feature gates by name.' }),
   },
@@ -109,7 +109,7 @@ function unknownField(value: object, node: ObjectSchema, path: string): string |
 
 function describe(problem: { instancePath: string; message: string }): string {
   const field = problem.instancePath.split('/').slice(1).join('.');
-  if (field === 'dataPlane') return 'dataPlane must be one of: none, fabric';
+  if (field === 'dataPlane') return 'dataPlane must be one of: fabric, external, none';
   return `${field} ${problem.message}`;
 }
 

@@ -64,7 +64,9 @@ export function controllersOf({ compute, network, fabric, provider }: Controller
     ...networkProjectControllers(network),
     ...networkHubControllers(network),
     ...networkCellControllers(network),
-    ...(fabric === undefined ? [] : [...fabricHubControllers(fabric), ...fabricCellControllers(fabric)]),
+    ...(fabric === undefined ? [] : fabricHubControllers(fabric)),
+    // Somebody else’s data plane takes the place of the fabric in the cells; networks have their numbers all the same.
+    ...(fabric === undefined || network.dataPlane === 'external' ? [] : fabricCellControllers(fabric)),
     simulatedProvider(provider),
   ];
 }

@@ -183,7 +183,7 @@ async function start(
         ...(config.leases.retentionSeconds === undefined ? {} : { retentionSeconds: config.leases.retentionSeconds }),
         metrics,
       },
-      ...(config.dataPlane === 'fabric' ? { fabric: { clock, recorder, hub: hubPlane.id, projectClient } } : {}),
+      ...(config.dataPlane === 'none' ? {} : { fabric: { clock, recorder, hub: hubPlane.id, projectClient } }),
       provider: { clock, recorder: (plane) => recorders.of(plane, 'simulated-provider') },
     }),
     projectController({

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { crdManifest, IPClass, IPPool, kindsOf } from '../../src/api/index.ts';
+import { crdManifest, type DataPlane, IPClass, IPPool, kindsOf } from '../../src/api/index.ts';
 import {
   ApiServer,
   adminIdentity,
@@ -55,7 +55,7 @@ export interface StackOptions {
   /** Every controller in a process of its own, with caches of its own that are up to so many versions late. */
   lag?: number;
   /** Default: none. */
-  dataPlane?: 'none' | 'fabric';
+  dataPlane?: DataPlane;
 }
 
 /** A write of a controller. */

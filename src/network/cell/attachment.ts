@@ -1,4 +1,4 @@
-import { type NetworkInterface, VPCAttachment } from '../../api/index.ts';
+import { type DataPlane, type NetworkInterface, VPCAttachment } from '../../api/index.ts';
 import type { Plane } from '../../kube/index.ts';
 import {
   type Condition,
@@ -24,7 +24,7 @@ export const egressReady = 'InternetEgressReady';
 /** Kinds a data plane attaches interfaces by. Nothing of them is known here but where they say what is read. */
 const kinds: readonly ResourceType[] = [VPCAttachment];
 
-export function attachmentKinds(dataPlane: 'none' | 'fabric'): readonly ResourceType[] {
+export function attachmentKinds(dataPlane: DataPlane): readonly ResourceType[] {
   return dataPlane === 'none' ? [] : kinds;
 }
 

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { DataPlane } from '../../api/index.ts';
 import type { Client, Clock, EventRecorder, Log, Plane, Random } from '../../kube/index.ts';
 
 /** What network services are given. Everything they touch of the world comes through it. */
@@ -22,7 +23,7 @@ export interface NetworkDeps {
   /** How long a presence nothing needs is kept. */
   quietPeriodMilliseconds: number;
   /** Whether something in the cells prepares attachments. */
-  dataPlane: 'none' | 'fabric';
+  dataPlane: DataPlane;
   /** How long an interface nobody holds is kept, where no class of its addresses says. Absent: for ever. */
   retentionSeconds?: number;
   /** How often IPAM is compared with the interfaces of a cell; 0: only at start. Default 600. */

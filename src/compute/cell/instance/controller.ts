@@ -1,6 +1,7 @@
 import {
   computeAnnotations,
   computeLabels,
+  type DataPlane,
   Instance,
   NetworkInterface,
   NetworkInterfaceClaim,
@@ -14,7 +15,7 @@ import { decide, type Plan, type QuotaAnswer, type Snapshot } from './decide.ts'
 export interface InstanceDeps {
   clock: Clock;
   networkingIntegration: boolean;
-  dataPlane: 'none' | 'fabric';
+  dataPlane: DataPlane;
   /** Whether an instance may run at all. */
   quota: { evaluate(instance: Stored<Instance>): QuotaAnswer };
 }

@@ -108,25 +108,28 @@ const readyOf = (plan: ReturnType<typeof decide>) => {
 
 describe('the network gate', () => {
   const states = ['True', 'False', 'Unknown'] as const;
-  it.each(['none', 'fabric'] as const)('opens on bound, allocated and prepared alone: data plane %s', (dataPlane) => {
-    for (const isBound of states) {
-      for (const isAllocated of states) {
-        for (const isPrepared of states) {
-          for (const isProgrammed of states) {
-            const conditions = [
-              says('Bound', isBound),
-              says('Allocated', isAllocated),
-              says('Prepared', isPrepared),
-              says('Programmed', isProgrammed),
-            ];
-            const opens =
-              isBound === 'True' && isAllocated === 'True' && (dataPlane === 'none' || isPrepared === 'True');
-            expect(decided({ claim: claim(conditions), dataPlane }).gates).toEqual(opens ? [] : undefined);
+  it.each(['none', 'fabric', 'external'] as const)(
+    'opens on bound, allocated and prepared alone: data plane %s',
+    (dataPlane) => {
+      for (const isBound of states) {
+        for (const isAllocated of states) {
+          for (const isPrepared of states) {
+            for (const isProgrammed of states) {
+              const conditions = [
+                says('Bound', isBound),
+                says('Allocated', isAllocated),
+                says('Prepared', isPrepared),
+                says('Programmed', isProgrammed),
+              ];
+              const opens =
+                isBound === 'True' && isAllocated === 'True' && (dataPlane === 'none' || isPrepared === 'True');
+              expect(decided({ claim: claim(conditions), dataPlane }).gates).toEqual(opens ? [] : undefined);
+            }
           }
         }
       }
-    }
-  });
+    },
+  );
 
   it('believes no claim that is going, has no interface, or whose interface another claim holds', () => {
     expect(decided({ claim: claim(bound, { deletionTimestamp: created }) }).gates).toBeUndefined();

@@ -1,4 +1,5 @@
 import {
+  type DataPlane,
   type Instance,
   type NetworkInterface,
   type NetworkInterfaceClaim,
@@ -34,7 +35,7 @@ export interface Snapshot {
   networkRefusal: Said | undefined;
   quota: QuotaAnswer;
   /** Whether something in this cell prepares attachments, and must have before an instance starts. */
-  dataPlane: 'none' | 'fabric';
+  dataPlane: DataPlane;
   networking: boolean;
   /** How many instances are under way in the cells of this process, nothing being said of them yet. */
   crowd: number;
