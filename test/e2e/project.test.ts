@@ -3,7 +3,18 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { IpPrefix } from '../../src/address/index.ts';
-import { Instance, IPClaim, IPPool, Location, Network, Project } from '../../src/api/index.ts';
+import {
+  Instance,
+  IPClaim,
+  IPPool,
+  Location,
+  Network,
+  NetworkAttachmentDefinition,
+  NetworkFabricIdentity,
+  Project,
+  VPC,
+  VPCAttachment,
+} from '../../src/api/index.ts';
 import { addressesOf, agreesWithIpam, ready } from '../../src/cli/index.ts';
 import { type Client, createClient, httpTransport, readKubeconfig, systemClock } from '../../src/kube/index.ts';
 import { ApiError, isConditionTrue, Namespace, type ResourceType, type Stored } from '../../src/meta/index.ts';
@@ -105,8 +116,18 @@ describe('a project made while the platform runs', () => {
 
     for (const client of [hub, running().cell('us-central-1'), running().cell('eu-west-1')]) {
       expect(await namespacesOf(client, 'gamma')).toEqual([]);
-      if (client !== hub) expect((await client.list(Instance)).items).toEqual([]);
+      if (client === hub) continue;
+      for (const kind of [Instance, VPC, VPCAttachment, NetworkAttachmentDefinition] as ResourceType[]) {
+        expect((await client.list(kind)).items, kind.kind).toEqual([]);
+      }
     }
+    await session.until('its network\u2019s number given back', async () => {
+      const { items } = await hub.list(NetworkFabricIdentity);
+      const held = items
+        .filter(({ spec }) => spec.networkRef?.project === 'gamma')
+        .map(({ metadata }) => metadata.name);
+      return held.length === 0 ? true : `${held} held`;
+    });
     expect(await contextNames(running())).not.toContain('project-gamma');
 
     const base = new URL(held.server).pathname;

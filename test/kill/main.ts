@@ -1,16 +1,28 @@
 /**
  * `npm run test:kill [-- --rounds N --seed S]`: a platform is killed with SIGKILL at random moments while workloads scale and
  * instances go, and started again on the same folder. Each time every instance of the Retain workload has the addresses
- * it had and IPAM holds exactly what is published; once everything is deleted it holds nothing. Ends with
+ * it had, its interfaces are attached by what they were, and IPAM holds exactly what is published; once everything is deleted
+ * neither IPAM nor the fabric holds anything. Ends with
  * `N passed, N failed, N skipped`.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Instance, IPClaim, Network, NetworkInterface, Workload } from '../../src/api/index.ts';
+import {
+  Instance,
+  IPClaim,
+  Network,
+  NetworkAttachmentDefinition,
+  NetworkFabricIdentity,
+  NetworkInterface,
+  VPC,
+  VPCAttachment,
+  Workload,
+} from '../../src/api/index.ts';
 import { addressesOf, agreesWithIpam, CheckFailed, keyOf, ready, Session } from '../../src/cli/index.ts';
 import { type Random, seededRandom, systemClock } from '../../src/kube/index.ts';
+import type { ResourceType } from '../../src/meta/index.ts';
 import { type PlatformProcess, startProcess } from '../harness/process.ts';
 
 const examples = new URL('../../examples/', import.meta.url).pathname;
@@ -67,9 +79,27 @@ async function disturb(session: Session, chance: Random): Promise<void> {
   }
 }
 
-async function addresses(session: Session): Promise<string> {
+const cells = ['cell-us-central-1', 'cell-eu-west-1'];
+
+/** What workload web has: addresses, and what nodes attach its interfaces by. */
+async function holdings(session: Session): Promise<string> {
   const found = await ready(session, session.client('project-alpha'), 'web', 4);
-  return JSON.stringify(found.map((instance) => [instance.metadata.name, addressesOf(instance)]));
+  const lists = await Promise.all(cells.map((cell) => session.client(cell).list(NetworkAttachmentDefinition)));
+  const conflists = lists
+    .flatMap(({ items }) => items)
+    .filter(({ metadata }) => metadata.name.startsWith('web-'))
+    .map(({ metadata, spec }) => [metadata.name, spec?.config]);
+  return JSON.stringify([found.map((instance) => [instance.metadata.name, addressesOf(instance)]), conflists]);
+}
+
+/** Objects of the fabric there are in the cells and on the hub, such as `VPC default-eu-west-1`. */
+async function ofTheFabric(session: Session): Promise<string[]> {
+  const kinds = [VPC, VPCAttachment, NetworkAttachmentDefinition] as ResourceType[];
+  const lists = await Promise.all([
+    session.client('hub').list(NetworkFabricIdentity),
+    ...cells.flatMap((cell) => kinds.map((kind) => session.client(cell).list(kind))),
+  ]);
+  return lists.flatMap(({ items }) => items.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
 }
 
 async function run(folder: string): Promise<void> {
@@ -77,7 +107,7 @@ async function run(folder: string): Promise<void> {
   await withPlatform(folder, async (session) => {
     await session.apply('project-alpha', join(examples, 'workload.yaml'));
     await session.apply('project-alpha', join(examples, 'claim-templates.yaml'));
-    known = await addresses(session);
+    known = await holdings(session);
   });
   for (let round = 1; round <= rounds; round++) {
     const after = Math.round(random.next() * mostMilliseconds);
@@ -88,12 +118,14 @@ async function run(folder: string): Promise<void> {
     });
     await withPlatform(folder, async (session) => {
       await scale(session, 'api', 2).catch(() => {});
-      const now = await addresses(session);
-      if (now !== known) throw new CheckFailed(`round ${round}: addresses were ${known} and are ${now}`);
+      const now = await holdings(session);
+      if (now !== known) throw new CheckFailed(`round ${round}: held was ${known} and is ${now}`);
       await agreesWithIpam(session, session.client('project-alpha'));
     });
     passed++;
-    console.log(`✓ round ${round}: killed after ${after} ms; same addresses, nothing lost, nothing leaked`);
+    console.log(
+      `✓ round ${round}: killed after ${after} ms; same addresses and attachments, nothing lost, nothing leaked`,
+    );
   }
   await withPlatform(folder, async (session) => {
     const project = session.client('project-alpha');
@@ -107,9 +139,13 @@ async function run(folder: string): Promise<void> {
       const networks = (await project.list(Network)).items.length;
       return left.length === 0 && networks === 0 ? true : `${networks} networks and claims ${left.join(', ')} are left`;
     });
+    await session.until('nothing of the fabric left', async () => {
+      const left = await ofTheFabric(session);
+      return left.length === 0 ? true : `${left.join(', ')} left`;
+    });
   });
   passed++;
-  console.log('✓ everything deleted: IPAM holds nothing');
+  console.log('✓ everything deleted: IPAM and the fabric hold nothing');
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'berth-kill-'));
