@@ -187,14 +187,19 @@ export const rules: readonly Rule[] = [
       /RBAC: role\.rbac|verbs must contain|roleRef: Invalid value/.test(said(pair)),
   },
   {
+    id: 'Tokens end at once',
+    matches: (_, pair) => pair.scenario === 'tokens of service accounts' && statuses(pair) === '201/401',
+  },
+  {
     id: 'Reviews',
     matches: ({ path }, pair) =>
-      pair.scenario === 'reviews' &&
-      (/^body\.(metadata|spec\.namespace|status\.(reason|evaluationError|userInfo\.uid|resourceRules|nonResourceRules)|message|details)\b/.test(
-        path,
-      ) ||
-        pair.request.includes('/tokenreviews') ||
-        (statuses(pair) === '400/422' && anyOfRefusal.test(path))),
+      (pair.scenario === 'tokens of service accounts' && /^body\.metadata(\.managedFields)?$/.test(path)) ||
+      (pair.scenario === 'reviews' &&
+        (/^body\.(metadata|spec\.namespace|status\.(reason|evaluationError|userInfo\.uid|resourceRules|nonResourceRules)|message|details)\b/.test(
+          path,
+        ) ||
+          pair.request.includes('/tokenreviews') ||
+          (statuses(pair) === '400/422' && anyOfRefusal.test(path)))),
   },
   {
     id: 'Namespaces that are always there',

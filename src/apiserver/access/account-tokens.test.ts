@@ -161,7 +161,10 @@ test('a review tells whose a token is, and for whom', async () => {
     user: { username: 'system:serviceaccount:default:ci' },
     audiences: ['vault'],
   });
-  expect(await review({ token })).toEqual({ user: {}, error: '[invalid bearer token, token lookup failed]' });
+  expect(await review({ token })).toEqual({
+    user: {},
+    error: `[invalid bearer token, token audiences ["vault" "other"] is invalid for the target audiences ["https://kubernetes.default.svc${base}"]]`,
+  });
   expect(await review({ token: 'admin' })).toMatchObject({ authenticated: true, user: { username: 'admin' } });
   expect(await review({ token: 'x' })).not.toHaveProperty('authenticated');
 });

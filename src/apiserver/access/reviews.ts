@@ -1,5 +1,5 @@
 import type { Identity } from '../../kube/index.ts';
-import { ApiError, type KubeObject, type PolicyRule } from '../../meta/index.ts';
+import { ApiError, formatTime, type KubeObject, type PolicyRule } from '../../meta/index.ts';
 import { isMaster } from './authenticators.ts';
 import type { AccessAttributes, Authorizer, ReviewKind } from './interfaces.ts';
 import type { RbacAuthorizer } from './rbac/authorizer.ts';
@@ -51,15 +51,18 @@ export function reviewKinds(authorizer: Pick<RbacAuthorizer, 'grants' | 'wouldAl
       kind: 'SelfSubjectReview',
       plural: 'selfsubjectreviews',
       namespaced: false,
-      review: ({ identity }, object) =>
-        withStatus(object, {
-          userInfo: {
-            username: identity.user,
-            ...(identity.uid === undefined ? {} : { uid: identity.uid }),
-            groups: identity.groups,
-            ...(identity.extra === undefined ? {} : { extra: identity.extra }),
+      review: ({ identity, now }, object) =>
+        withStatus(
+          { ...object, metadata: { creationTimestamp: formatTime(now) } as KubeObject['metadata'] },
+          {
+            userInfo: {
+              username: identity.user,
+              ...(identity.uid === undefined ? {} : { uid: identity.uid }),
+              groups: identity.groups,
+              ...(identity.extra === undefined ? {} : { extra: identity.extra }),
+            },
           },
-        }),
+        ),
     },
   ];
 }

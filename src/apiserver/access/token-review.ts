@@ -5,20 +5,18 @@ import { issuerOf } from './account-tokens.ts';
 import type { ReviewKind } from './interfaces.ts';
 import type { TokenStore } from './tokens.ts';
 
-interface Reviewed {
-  identity: Identity;
-  audiences: string[];
-}
-
 /** authentication.k8s.io/v1 TokenReview: whose a token is, for a service that was shown one and does not know. */
 export function tokenReview(tokens: Pick<TokenStore, 'identify'>, accounts: AccountAuthenticator): ReviewKind {
   /** Tokens of the server itself are for the server, whoever issued them. */
-  const judge = async (token: string, base: string, wanted: readonly string[]): Promise<Reviewed | undefined> => {
+  const judge = async (token: string, base: string, wanted: readonly string[]): Promise<object> => {
     const claims = await accounts.review(token, base);
     const identity = claims?.identity ?? tokens.identify(token);
+    if (identity === undefined) return refused('invalid bearer token');
     const intended = claims?.audiences ?? [issuerOf(base)];
     const audiences = wanted.filter((audience) => intended.includes(audience));
-    return identity === undefined || audiences.length === 0 ? undefined : { identity, audiences };
+    if (audiences.length > 0) return accepted(identity, audiences);
+    const [given, target] = [goList(intended), goList(wanted)];
+    return refused(`[invalid bearer token, token audiences ${given} is invalid for the target audiences ${target}]`);
   };
   return {
     group: 'authentication.k8s.io',
@@ -29,15 +27,21 @@ export function tokenReview(tokens: Pick<TokenStore, 'identify'>, accounts: Acco
     async review({ base }, object) {
       const { token, audiences } = specOf(object);
       const asked = audiences.length === 0 ? [issuerOf(base)] : audiences;
-      const found = await judge(token, base, asked);
-      return { ...object, status: found === undefined ? refused : accepted(found) } as KubeObject;
+      return { ...object, status: await judge(token, base, asked) } as KubeObject;
     },
   };
 }
 
-const refused = { user: {}, error: '[invalid bearer token, token lookup failed]' };
+function refused(error: string): object {
+  return { user: {}, error };
+}
 
-function accepted({ identity: { user, uid, groups, extra }, audiences }: Reviewed): object {
+/** As Go's %q prints a list. */
+function goList(values: readonly string[]): string {
+  return `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
+}
+
+function accepted({ user, uid, groups, extra }: Identity, audiences: readonly string[]): object {
   return {
     authenticated: true,
     user: {

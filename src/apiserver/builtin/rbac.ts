@@ -1,9 +1,10 @@
-import type { KubeObject, RoleRef, Subject } from '../../meta/index.ts';
+import type { KubeObject, LabelSelector, RoleRef, Subject } from '../../meta/index.ts';
 import { fieldInvalid, fieldNotSupported, fieldRequired } from '../errors.ts';
 import type { FieldError } from '../schema/schema.ts';
 import type { Served } from '../served.ts';
+import { validateLabelSelector } from '../validation/label-selector.ts';
 import { dnsSubdomain, pathSegment } from '../validation/names.ts';
-import { ageColumn, builtin, list, object, string, strings } from './define.ts';
+import { ageColumn, builtin, list, object, string, stringMap, strings } from './define.ts';
 
 const group = 'rbac.authorization.k8s.io';
 
@@ -15,9 +16,29 @@ const rule = object({
   nonResourceURLs: strings,
 });
 
+const labelSelector = {
+  ...object({
+    matchLabels: stringMap,
+    matchExpressions: list(object({ key: string, operator: string, values: strings })),
+  }),
+  'x-kubernetes-map-type': 'atomic',
+};
+
 interface Role extends KubeObject {
   rules?: Partial<Record<'verbs' | 'apiGroups' | 'resources' | 'resourceNames' | 'nonResourceURLs', string[]>>[] | null;
-  aggregationRule?: { clusterRoleSelectors?: unknown[] };
+  aggregationRule?: { clusterRoleSelectors?: LabelSelector[] };
+}
+
+function validateAggregation({ clusterRoleSelectors = [] }: NonNullable<Role['aggregationRule']>): FieldError[] {
+  const field = 'aggregationRule.clusterRoleSelectors';
+  if (clusterRoleSelectors.length === 0) {
+    return [fieldRequired(field, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
+  }
+  return clusterRoleSelectors.flatMap((selector, index) => {
+    const place = `${field}[${index}]`;
+    const errors = validateLabelSelector(selector, place);
+    return errors.length === 0 ? [] : [...errors, fieldInvalid(place, null, 'invalid label selector.')];
+  });
 }
 
 /** kubernetes `pkg/apis/rbac/validation`. */
@@ -43,10 +64,7 @@ function validateRole({ rules, aggregationRule }: Role, namespaced: boolean): Fi
       errors.push(fieldRequired(`${field}.resources`, 'resource rules must supply at least one resource'));
     }
   }
-  if (aggregationRule !== undefined && (aggregationRule.clusterRoleSelectors ?? []).length === 0) {
-    const why = 'at least one clusterRoleSelector required if aggregationRule is non-nil';
-    errors.push(fieldRequired('aggregationRule.clusterRoleSelectors', why));
-  }
+  if (aggregationRule !== undefined) errors.push(...validateAggregation(aggregationRule));
   return errors;
 }
 
@@ -60,7 +78,7 @@ function role(kind: string, plural: string, namespaced: boolean): Served {
     description: `${kind} is a set of rules that a binding grants.`,
     properties: {
       rules: { ...list(rule), nullable: true },
-      ...(namespaced ? {} : { aggregationRule: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }),
+      ...(namespaced ? {} : { aggregationRule: object({ clusterRoleSelectors: list(labelSelector) }) }),
     },
     columns: [{ name: 'Created At', type: 'date', jsonPath: '.metadata.creationTimestamp' }],
     strategy: {

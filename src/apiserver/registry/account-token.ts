@@ -5,8 +5,8 @@ import { badRequest, conflict, fieldInvalid, invalid, noSuchPath, notFound } fro
 import { bodyText, decodeOrRefuse, notDecodable } from '../http/body.ts';
 import { type ApiResponse, json } from '../http/message.ts';
 import { bodyFormat } from '../http/negotiate.ts';
-import type { FieldError } from '../schema/schema.ts';
 import { type Call, storageKey } from './call.ts';
+import { placeInNamespace } from './create.ts';
 import { writeOptions } from './options.ts';
 
 const group = 'authentication.k8s.io';
@@ -31,6 +31,7 @@ export async function createToken(call: Call): Promise<ApiResponse> {
   if (accountTokens === undefined) throw noSuchPath();
   writeOptions(call.request, 'CreateOptions');
   const request = decode(call);
+  placeInNamespace(call, request);
   const { name, namespace, now } = call;
   const record = await call.server.storage.get(storageKey(call));
   if (record === undefined) throw notFound(call.served.resource, name);
@@ -53,7 +54,7 @@ export async function createToken(call: Call): Promise<ApiResponse> {
   return json(201, {
     kind,
     apiVersion: `${group}/${version}`,
-    metadata: { ...request.metadata, name, namespace, creationTimestamp: formatTime(now) },
+    metadata: { ...request.metadata, name, namespace, uid: metadata.uid, creationTimestamp: formatTime(now) },
     spec: { audiences: intended, expirationSeconds: seconds, boundObjectRef: boundObjectRef ?? null },
     status: { token, expirationTimestamp: formatTime(expires) },
   });
@@ -92,16 +93,10 @@ function isWellFormed({ audiences, expirationSeconds, boundObjectRef }: NonNulla
 
 /** Throws 422. */
 function check(call: Call, { metadata }: TokenRequest, seconds: number): void {
-  const names: FieldError[] = [];
   if ((metadata.name ?? '') !== '' && metadata.name !== call.name) {
-    names.push(fieldInvalid('metadata.name', metadata.name, 'must match the service account name if specified'));
+    const why = 'must match the service account name if specified';
+    throw invalid({ group, kind }, call.name, [fieldInvalid('metadata.name', metadata.name, why)]);
   }
-  if ((metadata.namespace ?? '') !== '' && metadata.namespace !== call.namespace) {
-    names.push(
-      fieldInvalid('metadata.namespace', metadata.namespace, 'must match the service account namespace if specified'),
-    );
-  }
-  if (names.length > 0) throw invalid({ group, kind }, call.name, names);
   const field = 'spec.expirationSeconds';
   if (seconds < leastSeconds) {
     throw invalid({ group, kind }, '', [
@@ -122,7 +117,7 @@ async function boundSecret(
 ): Promise<BoundObject> {
   const plural = { Secret: 'secrets', Pod: 'pods', Node: 'nodes' }[of ?? ''];
   if (plural === undefined || apiVersion !== 'v1') {
-    throw badRequest(`cannot bind token to object of type ${apiVersion}, Kind=${of}`);
+    throw badRequest(`cannot bind token to object of type /${apiVersion}, Kind=${of}`);
   }
   const { id: plane } = call.plane;
   const key = { plane, resource: `/${plural}`, namespace: call.namespace, name };
@@ -132,7 +127,7 @@ async function boundSecret(
   const actual = storedObject(record.value).metadata.uid!;
   if (uid !== '' && uid !== actual) {
     throw conflict(
-      resource,
+      { group: '', plural: 'Secret' },
       name,
       `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
     );

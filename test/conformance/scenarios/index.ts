@@ -9,4 +9,5 @@ import './schemas.ts';
 import './crds.ts';
 import './deletion.ts';
 import './builtins.ts';
+import './accounts.ts';
 import './own-kinds.ts';

@@ -16,8 +16,8 @@ import { type Identity, systemClock, systemRandom } from '../../../src/kube/inde
 import { type Target, tokens } from './target.ts';
 
 const identities: Readonly<Record<string, Identity>> = {
-  [`Bearer ${tokens.admin}`]: { user: 'admin', groups: ['system:masters', 'system:authenticated'] },
-  [`Bearer ${tokens.alice}`]: { user: 'alice', groups: ['dev', 'system:authenticated'] },
+  [`Bearer ${tokens.admin}`]: { user: 'admin', uid: 'admin-uid', groups: ['system:masters', 'system:authenticated'] },
+  [`Bearer ${tokens.alice}`]: { user: 'alice', uid: 'alice-uid', groups: ['dev', 'system:authenticated'] },
 };
 
 /** The embedded server over HTTPS on loopback, with memory storage, RBAC and nothing else of the platform. */

@@ -48,7 +48,7 @@ export function refuseEscalation(authorizer: RbacAuthorizer, write: AdmissionWri
     if (object.aggregationRule !== undefined || old?.aggregationRule !== undefined) {
       const held = authorizer.grants(plane, identity, '').map((grant) => grant.rule);
       if (uncovered(held, everything).length > 0) {
-        throw refusal(resource, object, 'must have cluster-admin privileges to use an aggregationRule');
+        throw refusal(resource, object, 'must have cluster-admin privileges to use the aggregationRule');
       }
     }
   } else if (resource === 'rolebindings' || resource === 'clusterrolebindings') {

@@ -274,7 +274,7 @@ test('only who holds everything collects the rules of others', async () => {
   expect(write(collecting)).not.toThrow();
   await put(role('editor', [{ verbs: ['get', 'create'], apiGroups: ['*'], resources: ['*'] }]));
   expect(write(collecting)).toThrow(
-    'clusterroles.rbac.authorization.k8s.io "c" is forbidden: must have cluster-admin privileges to use an aggregationRule',
+    'clusterroles.rbac.authorization.k8s.io "c" is forbidden: must have cluster-admin privileges to use the aggregationRule',
   );
   expect(write(role('c', []), collecting)).toThrow('must have cluster-admin privileges');
   expect(write(collecting, collecting)).not.toThrow();
