@@ -35,6 +35,16 @@ export default defineConfig({
         },
       },
       {
+        // Clients of others against a platform: every kubectl, client-node, a Go controller. `npm run test:clients`.
+        test: {
+          name: 'clients',
+          include: ['test/clients/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 600_000,
+          fileParallelism: false,
+        },
+      },
+      {
         // A started platform each, on a machine of two cores: one file at a time.
         test: {
           name: 'e2e',

@@ -39,10 +39,10 @@ export class Kubectl {
   }
 
   /** Runs it to its end, whatever that is. */
-  try(args: readonly string[], input = ''): Promise<Ended> {
+  try(args: readonly string[], input = '', env: Record<string, string> = {}): Promise<Ended> {
     const { kubeconfig } = this.#running.process;
     const common = ['--kubeconfig', kubeconfig, '--context', this.#context, '--cache-dir', `${kubeconfig}-cache`];
-    return run(this.#file, [...common, ...args], { input });
+    return run(this.#file, [...common, ...args], { input, env });
   }
 
   /** Its standard output; throws what it said where it failed. */
