@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { VPCAttachment } from '../../api/index.ts';
 import { apiVersionOf, type KubeObject } from '../../meta/index.ts';
-import { attachmentKinds, egressSaid, saysOtherwise } from './attachment.ts';
+import { egressSaid, saysOtherwise } from './attachment.ts';
 import { interfaceOf } from './claim/testing.ts';
 
 const attachmentRef = { apiGroup: 'cloud.datumapis.com', kind: 'VPCAttachment', name: 'nic' };
@@ -62,9 +62,4 @@ test('only what is said of egress makes somebody look again', () => {
   const before = attachmentSaying({ node: 'node-a', conditions: [] });
   expect(saysOtherwise(before, attachmentSaying({ node: 'node-b', conditions: [] }))).toBe(false);
   expect(saysOtherwise(before, attachmentSaying({ node: 'node-a', egress: {} }))).toBe(true);
-});
-
-test('a cell without a data plane has no attachments to read', () => {
-  expect(attachmentKinds('none')).toEqual([]);
-  expect(attachmentKinds('fabric')).toEqual([VPCAttachment]);
 });

@@ -1,13 +1,5 @@
-import { type DataPlane, type NetworkInterface, VPCAttachment } from '../../api/index.ts';
-import type { Plane } from '../../kube/index.ts';
-import {
-  type Condition,
-  findCondition,
-  jsonEqual,
-  type KubeObject,
-  type ResourceType,
-  type Stored,
-} from '../../meta/index.ts';
+import type { NetworkInterface } from '../../api/index.ts';
+import { type Condition, findCondition, jsonEqual, type KubeObject } from '../../meta/index.ts';
 
 type Status = NonNullable<NetworkInterface['status']>;
 type SourceAddress = NonNullable<NonNullable<NonNullable<Status['egress']>['internet']>['sourceAddresses']>[number];
@@ -20,25 +12,6 @@ export interface EgressSaid {
 
 /** Of the attachment, and copied with what it is about. */
 export const egressReady = 'InternetEgressReady';
-
-/** Kinds a data plane attaches interfaces by. Nothing of them is known here but where they say what is read. */
-const kinds: readonly ResourceType[] = [VPCAttachment];
-
-export function attachmentKinds(dataPlane: DataPlane): readonly ResourceType[] {
-  return dataPlane === 'none' ? [] : kinds;
-}
-
-/** What an interface\u2019s `attachmentRef` names, of one of `types`. */
-export function attachmentOf(
-  plane: Plane,
-  types: readonly ResourceType[],
-  networkInterface: Stored<NetworkInterface> | undefined,
-): KubeObject | undefined {
-  const ref = networkInterface?.status?.attachmentRef;
-  const type = types.find(({ group, kind }) => group === ref?.apiGroup && kind === ref.kind);
-  if (ref === undefined || type === undefined) return undefined;
-  return plane.informer(type).get(networkInterface?.metadata.namespace ?? '', ref.name);
-}
 
 /**
  * Pure. What an attachment says of egress, read as anybody\u2019s object: something that is not as it should be is as if it had
@@ -103,13 +76,4 @@ function conditionIn(conditions: unknown): EgressSaid['ready'] {
 
 function fieldOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
-}
-
-/** Rights to read attachments, one rule for each group. */
-export function attachmentRules(types: readonly ResourceType[]) {
-  return types.map(({ group, plural }) => ({
-    apiGroups: [group],
-    resources: [plural],
-    verbs: ['get', 'list', 'watch'],
-  }));
 }

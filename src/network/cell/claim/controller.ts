@@ -4,7 +4,7 @@ import { findCondition, type KubeObject, type Stored } from '../../../meta/index
 import type { NetworkDeps } from '../../shared/deps.ts';
 import { retryDelay } from '../../shared/retry.ts';
 import { keyOfRequest } from '../allocation/requests.ts';
-import { attachmentKinds, attachmentRules } from '../attachment.ts';
+import { Attachments } from '../attachments.ts';
 import { Projects, projectsRule } from '../audit/projects.ts';
 import { reads } from '../cell.ts';
 import type { CellMetrics } from '../metrics.ts';
@@ -33,7 +33,7 @@ export function claimController(deps: NetworkDeps, metrics: CellMetrics): Contro
   const enqueues = new Map<string, (request: Request) => void>();
   const projects = new Projects(log);
   const arrivals = new Arrivals();
-  const attachments = attachmentKinds(deps.dataPlane);
+  const attachments = new Attachments(deps.dataPlane);
 
   return {
     name,
@@ -51,7 +51,7 @@ export function claimController(deps: NetworkDeps, metrics: CellMetrics): Contro
         { apiGroups: [group], resources: ['networkcontexts', 'subnets', 'servinglocations'], verbs: reads },
         { apiGroups: [''], resources: ['namespaces'], verbs: reads },
         projectsRule,
-        ...attachmentRules(attachments),
+        ...attachments.rules,
         { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
       ],
       project: [

@@ -6,8 +6,8 @@ import {
   Subnet,
 } from '../../../api/index.ts';
 import type { Plane, Request, Watch } from '../../../kube/index.ts';
-import { isTerminating, type KubeObject, Namespace, type ResourceType, type Stored } from '../../../meta/index.ts';
-import { attachmentOf, saysOtherwise } from '../attachment.ts';
+import { isTerminating, type KubeObject, Namespace, type Stored } from '../../../meta/index.ts';
+import type { Attachments } from '../attachments.ts';
 import { indexClaims, keyOf, requestOf } from '../cell.ts';
 import { isEnding } from './ending.ts';
 import { interfaceNameOf, type Snapshot } from './snapshot.ts';
@@ -15,14 +15,13 @@ import { interfaceNameOf, type Snapshot } from './snapshot.ts';
 const byInterface = 'network/interface';
 const byNetwork = 'network/network';
 const byContext = 'network/context';
-const byAttachment = 'network/attachment';
 
 function inNamespace(object: KubeObject, name: string): string {
   return `${object.metadata.namespace ?? ''}/${name}`;
 }
 
 /** Everything that can change the decision about a claim looks at that claim again, and at no other. */
-export function watchClaims(plane: Plane, watch: Watch, attachments: readonly ResourceType[]): void {
+export function watchClaims(plane: Plane, watch: Watch, attachments: Attachments): void {
   const claims = plane.informer(NetworkInterfaceClaim);
   const contexts = plane.informer(NetworkContext);
   indexClaims(plane);
@@ -48,18 +47,10 @@ export function watchClaims(plane: Plane, watch: Watch, attachments: readonly Re
     const key = inNamespace(object, object.metadata.name);
     return requests(claims.byIndex(byInterface, key));
   });
-  plane.informer(NetworkInterface).addIndex(byAttachment, (object) => {
-    const ref = object.status?.attachmentRef;
-    return ref === undefined ? [] : [inNamespace(object, `${ref.kind}.${ref.apiGroup}/${ref.name}`)];
+  attachments.follow(plane, watch, (object) => {
+    const key = inNamespace(object, object.metadata.name);
+    for (const request of requests(claims.byIndex(byInterface, key))) watch.enqueue(request);
   });
-  for (const type of attachments) {
-    watch.on(plane, type, (attachment, event) => {
-      if (event.type === 'updated' && !saysOtherwise(event.old, attachment)) return [];
-      const key = inNamespace(attachment, `${type.kind}.${type.group}/${attachment.metadata.name}`);
-      const attached = plane.informer(NetworkInterface).byIndex(byAttachment, key);
-      return attached.flatMap((each) => requests(claims.byIndex(byInterface, inNamespace(each, each.metadata.name))));
-    });
-  }
   watch.on(plane, NetworkContext, ofContext);
   watch.on(plane, Subnet, (subnet) => {
     const context = contexts.get(subnet.metadata.namespace ?? '', subnet.spec?.networkContext.name ?? '');
@@ -80,7 +71,7 @@ export function watchClaims(plane: Plane, watch: Watch, attachments: readonly Re
 export async function observe(
   plane: Plane,
   seen: Stored<NetworkInterfaceClaim>,
-  attachments: readonly ResourceType[],
+  attachments: Attachments,
   now: number,
 ): Promise<Omit<Snapshot, 'verificationDue'> | undefined> {
   const { namespace = '', uid } = seen.metadata;
@@ -96,7 +87,7 @@ export async function observe(
   return {
     claim,
     networkInterface,
-    attachment: attachmentOf(plane, attachments, networkInterface),
+    attachment: attachments.of(plane, networkInterface),
     servingLocations: plane
       .informer(ServingLocation)
       .list()
