@@ -77,6 +77,8 @@ export async function act(step: Step, snapshot: Snapshot, hands: Hands): Promise
     case 'restore':
       await restore(step.routing, snapshot, hands);
       return { ...snapshot, done: { ...snapshot.done, restored: true } };
+    case 'delete':
+      return { ...snapshot, networkInterface: await takeAway(step.networkInterface, hands.plane.client) };
     case 'remove':
       return { ...snapshot, networkInterface: await remove(step.networkInterface, hands.plane.client) };
     case 'let-go':
@@ -280,16 +282,23 @@ function requestOfClaim(claim: IPClaim, cidr: string): AddressRequest {
   return name.startsWith('c-') ? { class: name.slice(2) } : { family: familyOf(cidr) };
 }
 
-/** Its addresses are dealt with: the finalizer goes, then the object. Answers what is left of it. */
-async function remove(
+/** Answers the interface as it is while its finalizer keeps it; nothing where nothing does. */
+async function takeAway(
   networkInterface: Stored<NetworkInterface>,
   client: Client,
 ): Promise<Stored<NetworkInterface> | undefined> {
   const { uid } = networkInterface.metadata;
   const key = keyOf(networkInterface);
-  if (networkInterface.metadata.deletionTimestamp === undefined) {
-    await client.delete(NetworkInterface, key, { preconditions: { uid } });
-  }
+  await client.delete(NetworkInterface, key, { preconditions: { uid } });
+  const left = await client.get(NetworkInterface, key);
+  return left?.metadata.uid === uid ? left : undefined;
+}
+
+/** Its addresses are dealt with: the finalizer goes. Answers what is left of it. */
+async function remove(
+  networkInterface: Stored<NetworkInterface>,
+  client: Client,
+): Promise<Stored<NetworkInterface> | undefined> {
   const left = await removeFinalizer(client, NetworkInterface, networkInterface, networkingFinalizers.interfaceRelease);
   return (left?.metadata.finalizers ?? []).length === 0 ? undefined : left;
 }

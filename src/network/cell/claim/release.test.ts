@@ -29,11 +29,11 @@ const released: Done = { released: true };
 
 /** Each row: the interface as a live read shows it, what is done, and the step under each policy. */
 const table: [string, (policy: Policy) => Partial<Snapshot>, { Delete: string; Retain: string }][] = [
-  ['held', (policy) => ({ networkInterface: at(policy) }), { Delete: 'release', Retain: 'unbind' }],
+  ['held', (policy) => ({ networkInterface: at(policy) }), { Delete: 'delete', Retain: 'unbind' }],
   [
-    'held, released',
-    (policy) => ({ networkInterface: at(policy), done: released }),
-    { Delete: 'remove', Retain: 'unbind' },
+    'deleted, released',
+    (policy) => ({ networkInterface: at(policy, late), done: released }),
+    { Delete: 'remove', Retain: 'remove' },
   ],
   ['gone', () => ({}), { Delete: 'release', Retain: 'restore' }],
   ['gone, released', () => ({ done: released }), { Delete: 'let-go', Retain: 'let-go' }],
@@ -54,11 +54,16 @@ const table: [string, (policy: Policy) => Partial<Snapshot>, { Delete: string; R
     (policy) => ({ networkInterface: at(policy, early, ['example.com/wait']), done: released }),
     { Delete: 'rest', Retain: 'rest' },
   ],
+  [
+    'given back by its tenant while the claim was binding it',
+    () => ({ networkInterface: unheld({ metadata: { deletionTimestamp: early }, spec: { reclaimPolicy: 'Retain' } }) }),
+    { Delete: 'rest', Retain: 'rest' },
+  ],
   ['held by another', () => ({ networkInterface: others }), { Delete: 'let-go', Retain: 'let-go' }],
   [
     'unheld already',
     (policy) => ({ networkInterface: unheld({ spec: { reclaimPolicy: policy } }) }),
-    { Delete: 'release', Retain: 'let-go' },
+    { Delete: 'delete', Retain: 'let-go' },
   ],
   [
     'retained for the next, which this one was not',
@@ -78,7 +83,7 @@ describe('the end of a claim', () => {
 
   it('needs neither location, labels nor presence: it goes by the record', () => {
     const lost = { servingLocations: [], namespaceLabels: undefined, contexts: [] };
-    const step = decide(snapshotOf({ claim: ending('Delete'), networkInterface: at('Delete'), ...lost }));
+    const step = decide(snapshotOf({ claim: ending('Delete'), networkInterface: at('Delete', late), ...lost }));
     expect(step).toEqual({ do: 'release', routing });
   });
 

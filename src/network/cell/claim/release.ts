@@ -12,7 +12,9 @@ export type ReleaseStep =
   | { do: 'release'; routing: Routing }
   /** Retain, and the interface is gone: it comes back, unheld, with what IPAM holds for it. */
   | { do: 'restore'; routing: Routing }
-  /** Takes the interface away, its addresses being given back or kept for `restore`. */
+  /** Tells everybody that the interface goes; its finalizer keeps it until its addresses are given back. */
+  | { do: 'delete'; networkInterface: Stored<NetworkInterface> }
+  /** Lets the interface go, its addresses being given back or kept for `restore`. */
   | { do: 'remove'; networkInterface: Stored<NetworkInterface> }
   | { do: 'let-go' };
 
@@ -25,7 +27,11 @@ export function decideRelease({ claim, networkInterface, namespaceTerminating, d
   const retain = claim.spec.reclaimPolicy === 'Retain';
   const routing = recordOf(networkInterface) ?? recordOf(claim);
   const mine = networkInterface !== undefined && isMine(networkInterface);
-  if (networkInterface !== undefined && !mine) return { do: 'let-go' };
+  if (networkInterface !== undefined && !mine) {
+    // Its end may have left alone what this claim had taken up already: that is given back once it is gone.
+    const given = isTerminating(networkInterface) && networkInterface.spec.claimRef === undefined;
+    return given ? { do: 'rest' } : { do: 'let-go' };
+  }
   // Without a record nothing was ever asked of IPAM.
   if (networkInterface === undefined) {
     if (routing === undefined || done.released || done.restored) return { do: 'let-go' };
@@ -37,10 +43,11 @@ export function decideRelease({ claim, networkInterface, namespaceTerminating, d
     // It went first, so it was not given back: it goes without its addresses, and comes back with them.
     return holdsOn(networkInterface) ? { do: 'remove', networkInterface } : { do: 'rest' };
   }
+  // Before its addresses can be anybody else's: a data plane that still carries them is told first.
+  if (!isTerminating(networkInterface)) return { do: 'delete', networkInterface };
   if (routing !== undefined && !done.released) return { do: 'release', routing };
   // Another finalizer keeps it: the claim waits with it.
-  if (isTerminating(networkInterface) && !holdsOn(networkInterface)) return { do: 'rest' };
-  return { do: 'remove', networkInterface };
+  return holdsOn(networkInterface) ? { do: 'remove', networkInterface } : { do: 'rest' };
 
   function isMine(object: Stored<NetworkInterface>): boolean {
     if (isHeldBy(object, claim)) return true;
