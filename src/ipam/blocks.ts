@@ -1,5 +1,5 @@
 import { IpPrefix } from '../address/index.ts';
-import { formatTime } from '../meta/index.ts';
+import { formatTime, parseDuration } from '../meta/index.ts';
 import { bytesOf, numberOf } from './bytes.ts';
 import { classNamed } from './classes.ts';
 import type { Space } from './known.ts';
@@ -7,7 +7,6 @@ import { type AllocationSpec, apiVersion, type IPAllocation } from './objects.ts
 import { type PoolRecord, poolById } from './pool-record.ts';
 import { uuidOf } from './scope.ts';
 import { give, save, spaceById } from './space.ts';
-import { durationMilliseconds } from './validation.ts';
 import { exec, one, type Row, rows, type Step, type Work } from './work.ts';
 
 /** A block that is held under an allocation's name. */
@@ -132,7 +131,7 @@ export function* releaseBlock(work: Work, namespace: string, name: string, found
 
 function* classRest(work: Work, name: string | undefined): Step<number | undefined> {
   const record = name === undefined ? undefined : yield* classNamed(work, name);
-  return durationMilliseconds(record?.spec.restPeriod);
+  return parseDuration(record?.spec.restPeriod);
 }
 
 /** How many blocks one transaction frees at most: an allocation that sweeps must not wait long. */

@@ -1,5 +1,5 @@
 import { IpAddress, IpPrefix } from '../address/index.ts';
-import { formatTime, withCondition } from '../meta/index.ts';
+import { formatTime, parseDuration, withCondition } from '../meta/index.ts';
 import { type BlockRecord, blockAround, blockNamed, newAllocation, releaseBlock } from './blocks.ts';
 import { bytesOf } from './bytes.ts';
 import { type ClassRecord, classNamed, defaultClass, requireClass } from './classes.ts';
@@ -12,7 +12,6 @@ import { badRequest, conflict, exhausted, invalid, invalidValue } from './refusa
 import { allocationName, reduceScope, scopeDigestOf, wholeScopeDigest } from './scope.ts';
 import { dependencies, prefixLengthFor, sourcesOf } from './sources.ts';
 import { save, takeExactly } from './space.ts';
-import { durationMilliseconds } from './validation.ts';
 import { exec, nothing, type Step, together, type Work } from './work.ts';
 
 /** Labels that say who an allocation is for (`seams.md`): indexed. */
@@ -36,7 +35,7 @@ export function* createClaim(work: Work, given: IPClaim): Step<IPClaim> {
   );
   if (existing !== undefined) {
     throw conflict('ipclaims', name, {
-      message: `IPClaim "${namespace}/${name}" already exists`,
+      message: `IPClaim "${namespace}/${name}" already exists; delete it first, or choose another name`,
       cause: 'ClaimExists',
     });
   }
@@ -116,7 +115,7 @@ function* bindBlock(
   const candidates = around === undefined ? allowing : allowing.filter((pool) => pool.prefix.contains(around));
   if (around !== undefined && candidates.length === 0) {
     throw badRequest({
-      message: `spec.address ${address} lies in no pool of IPClass "${record.name}": ${allowing.map((pool) => `IPPool "${pool.name}" is ${pool.prefix}`).join('; ')}`,
+      message: `spec.address ${address} lies in no pool of IPClass "${record.name}": ${allowing.map((pool) => `IPPool "${pool.name}" is ${pool.prefix}`).join('; ')}; ask for an address of a pool, or for none`,
       cause: 'NoOfferingPool',
       field: 'spec.address',
       dependsOn: dependencies(work, allowing, record, shortOf),
@@ -130,36 +129,38 @@ function* bindBlock(
     if (around !== undefined) throw yield* addressInUse(work, claim, around, pool, space);
     resting ||= yield* restingText(work, space);
   }
-  const names = candidates.map((pool) => `IPPool "${pool.name}" (${pool.prefix})`).join(', ');
+  const [first, ...others] = candidates.map((pool) => `IPPool "${pool.name}" (${pool.prefix})`);
+  const helps = `${resting}; release an address, or add a pool`;
+  const alsoFull = others.length === 0 ? '' : `, nor in ${others.join(', ')}`;
   throw exhausted(
     work.madePools.has(candidates[0]!.id) ? undefined : candidates[0]!.name,
-    `IPClass "${record.name}" (IPv${record.family}) has no free /${length}: ${names} ${candidates.length === 1 ? 'is' : 'are'} exhausted${resting}; release an address, or add a pool`,
+    `IPClass "${record.name}" (IPv${record.family}) has no free /${length}: ${[first, ...others].join(', ')} ${others.length === 0 ? 'is' : 'are'} exhausted${helps}`,
     dependencies(work, candidates, record, shortOf),
+    `no IPv${record.family} /${length} is free in ${candidates[0]!.prefix}${alsoFull}${helps}`,
   );
 }
 
 function* addressInUse(work: Work, claim: IPClaim, wanted: IpPrefix, pool: PoolRecord, space: Space) {
   const block = yield* blockAround(work, space, wanted);
-  const holder =
-    block === undefined
-      ? 'something else'
-      : block.state === 'resting'
-        ? `nobody: it was released and rests for ${Math.max(1, Math.ceil(((block.due ?? 0) - work.now) / 1000))} s more`
-        : block.purpose === 'Reservation'
-          ? `a Reservation of IPPool "${pool.name}"`
-          : block.purpose === 'Excluded'
-            ? `nobody: IPPool "${pool.name}" excludes ${block.prefix}`
-            : block.purpose === 'PoolCarve'
-              ? 'an IPPool (PoolCarve)'
-              : block.claim === undefined
-                ? 'a retained IPAllocation'
-                : 'an IPClaim';
   return conflict('ipclaims', claim.metadata.name, {
-    message: `spec.address ${wanted} of IPPool "${pool.name}" is held by ${holder}; ask for another address, or for none`,
+    message: `spec.address ${wanted} of IPPool "${pool.name}" ${useOf(work, pool, block)}; ask for another address, or for none`,
     cause: 'AddressInUse',
     field: 'spec.address',
     dependsOn: [{ plural: 'ippools', name: pool.name }],
   });
+}
+
+/** Why nobody else gets a block: by what kind of object it is held, or that it is nobody's. */
+function useOf(work: Work, pool: PoolRecord, block: BlockRecord | undefined): string {
+  if (block === undefined) return 'is held in part';
+  if (block.state === 'resting') {
+    const seconds = Math.max(1, Math.ceil(((block.due ?? 0) - work.now) / 1000));
+    return `was released and rests for ${seconds} s more`;
+  }
+  if (block.purpose === 'Excluded') return `is excluded by the pool (${block.prefix})`;
+  if (block.purpose === 'Reservation') return `is held by a Reservation of IPPool "${pool.name}"`;
+  if (block.purpose === 'PoolCarve') return 'is held by an IPPool (PoolCarve)';
+  return block.claim === undefined ? 'is held by a retained IPAllocation' : 'is held by an IPClaim';
 }
 
 function* hold(
@@ -174,7 +175,7 @@ function* hold(
 ): Step<IPClaim> {
   const namespace = claim.metadata.namespace!;
   const reclaim = claim.spec?.reclaimPolicy ?? record.spec.reclaimPolicy ?? 'Delete';
-  const leases = [durationMilliseconds(record.spec.retentionLease), pool.maxLease].filter((each) => each !== undefined);
+  const leases = [parseDuration(record.spec.retentionLease), pool.maxLease].filter((each) => each !== undefined);
   space.live++;
   yield* save(space);
   yield* exec(

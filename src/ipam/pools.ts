@@ -1,5 +1,5 @@
 import { bitsOf, IpPrefix } from '../address/index.ts';
-import { withCondition } from '../meta/index.ts';
+import { parseDuration, withCondition } from '../meta/index.ts';
 import { countOffers } from './classes.ts';
 import { rangeCauses } from './fixed-ranges.ts';
 import type { IPPool } from './objects.ts';
@@ -10,7 +10,6 @@ import { alreadyExists, badRequest, conflict, exhausted, invalid, invalidValue }
 import { reshapePool } from './reshape.ts';
 import { takeRoot } from './roots.ts';
 import { spacesOf } from './space.ts';
-import { durationMilliseconds } from './validation.ts';
 import { exec, one, type Step, type Work } from './work.ts';
 
 /** A pool a person wrote: a root with its range, or a child carved from an existing pool by length. */
@@ -96,8 +95,8 @@ export function* updatePool(work: Work, object: IPPool, old: IPPool): Step<IPPoo
     spec?.allocation?.strategy ?? 'FirstFit',
     spec?.allocation?.minPrefixLength ?? null,
     spec?.allocation?.maxPrefixLength ?? null,
-    durationMilliseconds(spec?.restPeriod) ?? null,
-    durationMilliseconds(spec?.maxRetentionLease) ?? null,
+    parseDuration(spec?.restPeriod) ?? null,
+    parseDuration(spec?.maxRetentionLease) ?? null,
     pool.id,
   );
   const offered = new Set(spec?.classNames ?? []);

@@ -1,5 +1,5 @@
 import { IpPrefix } from '../address/index.ts';
-import { formatTime } from '../meta/index.ts';
+import { formatTime, parseDuration } from '../meta/index.ts';
 import { newAllocation, releaseBlock } from './blocks.ts';
 import { bytesOf } from './bytes.ts';
 import { type ClassRecord, countOffers } from './classes.ts';
@@ -13,7 +13,6 @@ import { showReservation } from './reshape.ts';
 import { giveRoot } from './roots.ts';
 import { allocationName, cascadePoolName, digestOf, uuidOf } from './scope.ts';
 import { type SpaceSummary, save, spacesOf } from './space.ts';
-import { durationMilliseconds } from './validation.ts';
 import { exec, one, rows, type Step, type Work } from './work.ts';
 
 /** Stores the pool and all that comes with it: its row, its first space, its reservations, its offers. */
@@ -41,8 +40,8 @@ export function* insertPool(
     spec?.allocation?.strategy ?? 'FirstFit',
     spec?.allocation?.minPrefixLength ?? null,
     spec?.allocation?.maxPrefixLength ?? null,
-    durationMilliseconds(spec?.restPeriod) ?? null,
-    durationMilliseconds(spec?.maxRetentionLease) ?? null,
+    parseDuration(spec?.restPeriod) ?? null,
+    parseDuration(spec?.maxRetentionLease) ?? null,
     fixedText(fixed),
   );
   const pool = poolOf(row!);

@@ -37,7 +37,7 @@ export function* holdRange(work: Work, claim: IPClaim, record: ClassRecord): Ste
     (yield* provisionedPool(work, record, digest)) ?? (yield* provision(work, record, record, scope, digest));
   if (pool.holder !== undefined) {
     throw conflict('ipclaims', name, {
-      message: `the range of IPClass "${record.name}" at this scope, IPPool "${pool.name}", is held by IPClaim "${pool.holder}"`,
+      message: `the range of IPClass "${record.name}" at this scope, IPPool "${pool.name}", is held by IPClaim "${pool.holder}"; claim a block in it, or delete that claim`,
       dependsOn: [{ plural: 'ippools', name: pool.name }],
     });
   }

@@ -57,10 +57,18 @@ export function conflict(plural: Plural, name: string, refused: Refused): ApiErr
   return refuse('Conflict', { ...refused, details: { group, kind: plural, name } });
 }
 
-/** 507. `pool` only where the pool the claim itself draws from ran out, not an ancestor. */
-export function exhausted(pool: string | undefined, message: string, dependsOn: readonly Dependency[]): ApiError {
+/**
+ * 507. `pool` only where the pool the claim itself draws from ran out, not an ancestor; `within`: what there is to say to
+ * whoever has named class and pool already.
+ */
+export function exhausted(
+  pool: string | undefined,
+  message: string,
+  dependsOn: readonly Dependency[],
+  within = message,
+): ApiError {
   const details: StatusDetails = { group, kind: 'ippools', ...(pool === undefined ? {} : { name: pool }) };
-  return refuse('InsufficientStorage', { message, cause: 'Exhausted', details, dependsOn });
+  return refuse('InsufficientStorage', { message, cause: 'Exhausted', causeMessage: within, details, dependsOn });
 }
 
 /** The object has moved on since the caller read it. */

@@ -117,7 +117,7 @@ test('reserved ranges are shown and counted, excluded ones are no part of the po
   );
   const asked = (address: string) => refusalOf(ipam.claim('alpha', 'x', { className: 'c', address }));
   expect((await asked('192.0.2.1')).message).toContain('is held by a Reservation of IPPool "p"');
-  expect((await asked('192.0.2.6')).message).toContain('is held by nobody: IPPool "p" excludes 192.0.2.4/30');
+  expect((await asked('192.0.2.6')).message).toContain('is excluded by the pool (192.0.2.4/30)');
   expect((await ipam.claim('alpha', 'a', { className: 'c' })).status?.allocatedCIDR).toBe('192.0.2.2/32');
 
   const inUse = await refusalOf(change(ipam, { excludedRanges: ['192.0.2.2/31'] }));

@@ -24,7 +24,7 @@ export function prefixLengthFor(record: ClassRecord, asked: number | undefined):
   const max = allowed?.max ?? bitsOf[record.family];
   if (length < min || length > max || length > bitsOf[record.family]) {
     throw badRequest({
-      message: `IPClass "${record.name}" (IPv${record.family}) allows prefix lengths /${min} to /${Math.min(max, bitsOf[record.family])}, not /${length}`,
+      message: `IPClass "${record.name}" (IPv${record.family}) allows prefix lengths /${min} to /${Math.min(max, bitsOf[record.family])}, not /${length}; set spec.prefixLength to one of those, or name another class`,
       cause: 'PrefixLengthRejected',
       field: 'spec.prefixLength',
       dependsOn: [{ plural: 'ipclasses', name: record.name }],

@@ -1,21 +1,9 @@
 import { bitsOf, IpAddress, type IpFamily, IpPrefix } from '../address/index.ts';
-import { jsonEqual } from '../meta/index.ts';
+import { jsonEqual, parseDuration } from '../meta/index.ts';
 import { rangeCauses } from './fixed-ranges.ts';
 import type { IPAllocation, IPClaim, IPClass, IPPool, Reservations, Scope } from './objects.ts';
 import { type FieldCause, forbiddenValue, invalidValue, requiredValue } from './refusals.ts';
 import { impliedRoles } from './scope.ts';
-
-/** Milliseconds of a Go duration (`36h`, `1h30m`, `0.5s`); undefined where absent or not one. */
-export function durationMilliseconds(text: string | undefined): number | undefined {
-  if (text === undefined || !/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/.test(text)) return undefined;
-  const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-  let sum = 0;
-  for (const [, count, , unit] of text.matchAll(/([0-9]+(\.[0-9]+)?)(ms|s|m|h)/g)) {
-    sum += Number(count) * units[unit as keyof typeof units];
-  }
-  // Whole milliseconds, and never none of them where there is a part of one.
-  return Number.isFinite(sum) ? Math.ceil(sum) : undefined;
-}
 
 const roleName = /^[a-zA-Z][a-zA-Z0-9-]{0,62}$/;
 
@@ -55,13 +43,13 @@ function reservationCauses(family: IpFamily, reservations: Reservations | undefi
 
 function leaseCauses(field: string, text: string | undefined): FieldCause[] {
   if (text === undefined) return [];
-  const lease = durationMilliseconds(text);
+  const lease = parseDuration(text);
   if (lease === undefined) return [invalidValue(field, text, 'must be a duration such as 36h or 1h30m')];
   return lease === 0 ? [invalidValue(field, text, 'must not be zero; leave it out to retain for ever')] : [];
 }
 
 function restCauses(text: string | undefined): FieldCause[] {
-  if (text === undefined || durationMilliseconds(text) !== undefined) return [];
+  if (text === undefined || parseDuration(text) !== undefined) return [];
   return [invalidValue('spec.restPeriod', text, 'must be a duration such as 60s, or 0s')];
 }
 

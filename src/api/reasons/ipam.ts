@@ -38,6 +38,16 @@ export const ipamReasons = define({
     'class {class} needs scope {roles}',
   ],
   NoProjectScope: ['platform', 'The request names no project.', 'the request names no project'],
+  AddressInUse: [
+    'tenant',
+    'The address the claim asks for is held, reserved, excluded, or rests. Ask for another one, or for none.',
+    '{address} of pool {pool} is held by {holder}',
+  ],
+  AddressReleased: [
+    'nobody',
+    'An Event: somebody released the address by hand (`berth ipam release`); it says what depended on it.',
+    '{address} is released by hand',
+  ],
   DependsOn: [
     'nobody',
     'Names an object whose change could satisfy the request.',

@@ -74,13 +74,15 @@ export function refusalOf(error: unknown, asked: Asked): Refusal {
     return { reason: 'ProjectNamespaceNotFound', message, dependsOn };
   }
   if ((cause !== undefined && exhausted.has(cause)) || error.reason === 'InsufficientStorage') {
-    const { name } = error.status.details ?? {};
+    const { name: pool, causes } = error.status.details ?? {};
+    const named = pool !== undefined && pool !== '';
     const message = reasonMessage('AddressPoolExhausted', {
       class: asked.class,
       family: asked.family,
-      pool: name === '' ? undefined : name,
+      pool: named ? pool : undefined,
       location: asked.location,
-      detail: words(error),
+      // Class and pool are named once: the cause says what there is to say beyond them.
+      detail: words(named && asked.class !== undefined ? (causes?.[0]?.message ?? error) : error),
     });
     return { reason: 'AddressPoolExhausted', message, dependsOn };
   }
