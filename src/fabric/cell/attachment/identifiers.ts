@@ -1,6 +1,6 @@
 import { fabricAnnotations, NetworkAttachmentDefinition, VPC, VPCAttachment } from '../../../api/index.ts';
 import type { Plane } from '../../../kube/index.ts';
-import type { Stored } from '../../../meta/index.ts';
+import { ApiError, type Stored } from '../../../meta/index.ts';
 import { type Attachment, attachmentIdentifier } from '../../codec/index.ts';
 import { keyOf } from '../cell.ts';
 import { recordedPair, repeatedPair } from './pair.ts';
@@ -15,6 +15,8 @@ const writtenAhead = 64;
 interface Run {
   /** The one handed out last; 0: none yet. */
   last: number;
+  /** What the VPC says, as this process wrote it; undefined before that. */
+  until: number | undefined;
   /** How many more may be handed out before the VPC has to say so. */
   ahead: number;
   /** Handed out, and not on a definition yet. */
@@ -70,7 +72,7 @@ export class Identifiers {
    * interface whose objects were all deleted by hand gets the one it had.
    */
   take(plane: Plane, vpc: Stored<VPC>, id: number, interfaceUid: string): Promise<number | undefined> {
-    const run = this.#runOf(plane, vpc, id);
+    const run = this.#runOf(plane, id);
     const taken = run.turn.then(() => this.#again(run, plane, id, interfaceUid) ?? this.#next(run, plane, vpc, id));
     run.turn = taken.catch(() => undefined);
     return taken;
@@ -106,28 +108,52 @@ export class Identifiers {
 
   async #next(run: Run, plane: Plane, vpc: Stored<VPC>, id: number): Promise<number | undefined> {
     const isHeld = (each: number) => run.pending.has(each) || isInUse(plane, { vpc: id, attachment: each });
-    const next = nextIdentifier(run.last, isHeld, this.#largest);
+    let next = nextIdentifier(run.last, isHeld, this.#largest);
     if (next === undefined) return undefined;
-    const passed = (next - run.last + this.#largest) % this.#largest;
-    if (passed > run.ahead) {
-      await writeAhead(plane, vpc, ((next + writtenAhead - 1) % this.#largest) + 1);
-      run.ahead = writtenAhead;
-    } else {
-      run.ahead -= passed;
+    if (this.#distance(run.last, next) > run.ahead) {
+      await this.#writeAhead(run, plane, vpc, id);
+      next = nextIdentifier(run.last, isHeld, this.#largest);
+      if (next === undefined) return undefined;
     }
+    run.ahead -= this.#distance(run.last, next);
     run.last = next;
     run.pending.add(next);
     return next;
   }
 
-  #runOf(plane: Plane, vpc: Stored<VPC>, id: number): Run {
+  /**
+   * Writes on the VPC how far identifiers will be handed out, before any of them is. What it says now is read live: a cache may be
+   * late, and whoever wrote there since has handed out what this process must not.
+   */
+  async #writeAhead(run: Run, plane: Plane, seen: Stored<VPC>, id: number): Promise<void> {
+    const vpc = await plane.client.get(VPC, keyOf(seen));
+    if (vpc === undefined || vpc.metadata.uid !== seen.metadata.uid) {
+      throw ApiError.of('Conflict', `VPC ${seen.metadata.name} is another one by now`);
+    }
+    const said = Number(vpc.metadata.annotations?.[fabricAnnotations.attachmentsUntil]);
+    const legal = Number.isInteger(said) && said >= 1 && said <= this.#largest;
+    // A VPC that says nothing had no attachments, or got them from somebody who kept no account.
+    if (legal && said !== run.until) run.last = said;
+    else if (run.until === undefined) run.last = largestOf(plane, id);
+    const next = nextIdentifier(run.last, (each) => isInUse(plane, { vpc: id, attachment: each }), this.#largest) ?? 1;
+    const until = ((next + writtenAhead - 1) % this.#largest) + 1;
+    const { uid, resourceVersion } = vpc.metadata;
+    const annotations = { [fabricAnnotations.attachmentsUntil]: String(until) };
+    const body = { metadata: { uid, resourceVersion, annotations } };
+    await plane.client.patch(VPC, keyOf(vpc), { type: 'merge', body });
+    run.until = until;
+    run.ahead = this.#distance(run.last, next) + writtenAhead;
+  }
+
+  #distance(from: number, to: number): number {
+    return (to - from + this.#largest) % this.#largest;
+  }
+
+  #runOf(plane: Plane, id: number): Run {
     const key = runKey(plane, id);
     let run = this.#runs.get(key);
     if (run === undefined) {
-      const said = Number(vpc.metadata.annotations?.[fabricAnnotations.attachmentsUntil]);
-      // A VPC that says nothing had no attachments, or got them from somebody who kept no account.
-      const last = Number.isInteger(said) && said >= 1 && said <= this.#largest ? said : largestOf(plane, id);
-      run = { last, ahead: 0, pending: new Set(), turn: Promise.resolve() };
+      run = { last: 0, until: undefined, ahead: -1, pending: new Set(), turn: Promise.resolve() };
       this.#runs.set(key, run);
     }
     return run;
@@ -136,12 +162,6 @@ export class Identifiers {
 
 function runKey(plane: Plane, vpc: number): string {
   return `${plane.id}\0${vpc}`;
-}
-
-async function writeAhead(plane: Plane, vpc: Stored<VPC>, until: number): Promise<void> {
-  const { uid } = vpc.metadata;
-  const body = { metadata: { uid, annotations: { [fabricAnnotations.attachmentsUntil]: String(until) } } };
-  await plane.client.patch(VPC, keyOf(vpc), { type: 'merge', body });
 }
 
 function isInUse(plane: Plane, { vpc, attachment }: Attachment): boolean {

@@ -6,7 +6,7 @@ import {
   VPCAttachment,
 } from '../../../api/index.ts';
 import type { Plane, Request, Watch } from '../../../kube/index.ts';
-import { findCondition, type Stored } from '../../../meta/index.ts';
+import { findCondition, type KubeObject, type ResourceType, type Stored } from '../../../meta/index.ts';
 import { inNamespace, requestOf } from '../cell.ts';
 import { followEgress, hasChanged, observeEgress } from '../egress/follow.ts';
 import { resolveEgress } from '../egress/resolve.ts';
@@ -15,6 +15,7 @@ import type { Snapshot } from './snapshot.ts';
 
 const byContext = 'fabric/context';
 const byVpcName = 'fabric/vpc-name';
+const byWaiting = 'fabric/waiting-for-identifier';
 
 /** Everything that can change the decision about an attachment looks at that one again; a VPC's way out, at all of it. */
 export function watchAttachments(plane: Plane, watch: Watch): void {
@@ -50,15 +51,13 @@ export function watchAttachments(plane: Plane, watch: Watch): void {
       ? ofVpc(inNamespace(vpc, vpc.metadata.name))
       : [],
   );
-  // An identifier has come free: whoever found none looks again.
-  watch.on(plane, NetworkAttachmentDefinition, (definition, event) =>
-    event.type !== 'deleted'
-      ? []
-      : interfaces
-          .list(definition.metadata.namespace ?? '')
-          .filter(isExhausted)
-          .map((object) => requestOf(plane, object)),
-  );
+  // An identifier has come free, once neither object has it: whoever found none looks again.
+  interfaces.addIndex(byWaiting, (object) => (isExhausted(object) ? [object.metadata.namespace ?? ''] : []));
+  const waiting = ({ metadata }: KubeObject): Request[] =>
+    interfaces.byIndex(byWaiting, metadata.namespace ?? '').map((object) => requestOf(plane, object));
+  for (const type of [NetworkAttachmentDefinition, VPCAttachment] as ResourceType[]) {
+    watch.on(plane, type, (object, event) => (event.type === 'deleted' ? waiting(object) : []));
+  }
 }
 
 function isExhausted({ status }: Stored<NetworkInterface>): boolean {
