@@ -65,6 +65,8 @@ export interface Write {
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path in the plane, without its query: `/apis/networking.datumapis.com/v1alpha/namespaces/ns-1/subnets/a/status`. */
   path: string;
+  /** What it was answered with: 4xx are requests that wrote nothing. Absent until then. */
+  status?: number;
 }
 
 /**
@@ -256,7 +258,7 @@ export class Stack {
           throw new Error('connect ECONNREFUSED');
         }
         if (method === 'GET' || path.includes('/events.k8s.io/')) return inner.request(request);
-        const write = { by: identity, plane, method, path: pathInPlane(path) };
+        const write: Write = { by: identity, plane, method, path: pathInPlane(path) };
         stack.writes.push(write);
         await stack.guard?.(write);
         const answer = await inner.request(request);

@@ -74,7 +74,7 @@ const wrong: [string, Partial<Deciders>, string, ((what: string) => boolean)?][]
   [
     'takes the interface of a living claim for nobody’s',
     face('rest', () => ({ do: 'delete' })),
-    '2: the interface of a living claim is removed',
+    '5: it does not come to rest',
   ],
 ];
 
