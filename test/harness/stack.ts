@@ -262,6 +262,7 @@ export class Stack {
         stack.writes.push(write);
         await stack.guard?.(write);
         const answer = await inner.request(request);
+        write.status = answer.status;
         await stack.answering?.(write);
         return answer;
       },
