@@ -31,10 +31,7 @@ export const apiserver: Benchmark = {
   async run(given, say) {
     const options = given as Options;
     const subjects: Subject[] = [];
-    const load = fork(new URL('apiserver/load.ts', import.meta.url).pathname, {
-      execArgv: [],
-      serialization: 'advanced',
-    });
+    const load = new Load();
     try {
       const binaries = await findBinaries();
       if ('missing' in binaries) say(`no kube-apiserver to compare with: ${binaries.missing}`);
@@ -42,7 +39,7 @@ export const apiserver: Benchmark = {
       subjects.push(await startBerth());
       return await measure(subjects, load, options, say);
     } finally {
-      load.disconnect();
+      load.end();
       await Promise.all(subjects.map((subject) => subject.stop()));
     }
   },
@@ -50,7 +47,7 @@ export const apiserver: Benchmark = {
 
 async function measure(
   subjects: readonly Subject[],
-  load: ChildProcess,
+  load: Load,
   options: Options,
   say: (text: string) => void,
 ): Promise<Figure[]> {
@@ -72,8 +69,11 @@ async function measure(
   }
   await both('gets', (course) => gets(course, load, options.seconds));
   await both(`a list of ${options.list}`, (course) => lists(course, load, options.list));
-  for (const watchers of new Set([Math.min(100, options.watchers), options.watchers])) {
-    await both(`${watchers} watchers`, (course) => fanOut(course, load, watchers, options));
+  for (const watchers of watcherCounts(options)) {
+    // Kubernetes' clients speak HTTP/2 where it is offered; others do not.
+    for (const http of [2, 1] as const) {
+      await both(`${watchers} watchers over HTTP/${http}`, (course) => fanOut(course, load, watchers, http, options));
+    }
   }
   await both(`${options.objects} objects`, async (course) => {
     await fill(course, load, options.objects);
@@ -82,13 +82,33 @@ async function measure(
   return courses.flatMap(({ figures }) => figures);
 }
 
-async function ask(load: ChildProcess, job: Job): Promise<Result> {
-  load.send(job);
-  const [result] = await Promise.race([
-    once(load, 'message'),
-    once(load, 'exit').then(() => Promise.reject(new Error('the load generator failed: what it said is above'))),
-  ]);
-  return result as Result;
+/** The load generator, asked one thing at a time. */
+class Load {
+  readonly #process: ChildProcess;
+  readonly #failed: Promise<never>;
+
+  constructor() {
+    const entry = new URL('apiserver/load.ts', import.meta.url).pathname;
+    this.#process = fork(entry, { execArgv: [], serialization: 'advanced' });
+    this.#failed = once(this.#process, 'exit').then(() => {
+      throw new Error('the load generator failed: what it said is above');
+    });
+    this.#failed.catch(() => {});
+  }
+
+  async ask(job: Job): Promise<Result> {
+    this.#process.send(job);
+    const [result] = await Promise.race([once(this.#process, 'message'), this.#failed]);
+    return result as Result;
+  }
+
+  end(): void {
+    if (this.#process.connected) this.#process.disconnect();
+  }
+}
+
+function loadProcessor({ cpuSeconds, seconds }: Result): Figure {
+  return { name: 'load-processor', value: cpuSeconds / seconds, unit: 'cores' };
 }
 
 function jobOf({ subject }: Course): { where: Job['where']; namespace: string } {
@@ -96,11 +116,11 @@ function jobOf({ subject }: Course): { where: Job['where']; namespace: string } 
   return { where: { port, ca, token }, namespace };
 }
 
-async function creates(course: Course, load: ChildProcess, clients: number, seconds: number): Promise<void> {
+async function creates(course: Course, load: Load, clients: number, seconds: number): Promise<void> {
   const { subject, figures } = course;
   const cpu = cpuSeconds(subject.pids);
   const job: Job = { ...jobOf(course), kind: 'create', clients, first: course.objects, most: Infinity, seconds };
-  const result = await ask(load, job);
+  const result = await load.ask(job);
   const count = result.milliseconds.length;
   course.objects += count;
   const of = { clients, server: subject.name };
@@ -118,63 +138,46 @@ async function creates(course: Course, load: ChildProcess, clients: number, seco
     unit: 'µs',
     ...of,
   });
-  figures.push({
-    name: 'load-processor',
-    value: result.cpuSeconds / result.seconds,
-    unit: 'cores',
-    load: 'creates',
-    ...of,
-  });
+  figures.push({ ...loadProcessor(result), load: 'creates', ...of });
 }
 
-async function gets(course: Course, load: ChildProcess, seconds: number): Promise<void> {
+async function gets(course: Course, load: Load, seconds: number): Promise<void> {
   const clients = 16;
-  const result = await ask(load, { ...jobOf(course), kind: 'get', clients, seconds, objects: course.objects });
+  const result = await load.ask({ ...jobOf(course), kind: 'get', clients, seconds, objects: course.objects });
   const of = { clients, server: course.subject.name };
   course.figures.push({ name: 'gets', value: result.milliseconds.length / result.seconds, unit: '1/s', ...of });
-  course.figures.push({
-    name: 'load-processor',
-    value: result.cpuSeconds / result.seconds,
-    unit: 'cores',
-    load: 'gets',
-    ...of,
-  });
+  course.figures.push({ ...loadProcessor(result), load: 'gets', ...of });
 }
 
-async function lists(course: Course, load: ChildProcess, objects: number): Promise<void> {
+async function lists(course: Course, load: Load, objects: number): Promise<void> {
   await fill(course, load, objects);
-  const { milliseconds } = await ask(load, { ...jobOf(course), kind: 'list', times: listTimes, objects });
+  const { milliseconds } = await load.ask({ ...jobOf(course), kind: 'list', times: listTimes, objects });
   const of = { objects, server: course.subject.name };
   course.figures.push({ name: 'list', value: percentile(milliseconds, 0.5), unit: 'ms', ...of });
 }
 
-async function fanOut(course: Course, load: ChildProcess, watchers: number, { events }: Options): Promise<void> {
+async function fanOut(course: Course, load: Load, watchers: number, http: 1 | 2, { events }: Options): Promise<void> {
   const { subject, figures } = course;
   const cpu = cpuSeconds(subject.pids);
-  const job: Job = {
+  const name = http === 1 ? 'fan-out-http1' : 'fan-out';
+  const result = await load.ask({
     ...jobOf(course),
-    namespace: fanOutNamespace(watchers),
+    namespace: fanOutNamespace(watchers, http),
     kind: 'fan-out',
     clients: 4,
     watchers,
     events,
-  };
-  const result = await ask(load, job);
+    http,
+  });
   const all = watchers * events;
   const of = { watchers, server: subject.name };
-  figures.push({ name: 'fan-out', value: all / result.seconds, unit: '1/s', ...of });
-  figures.push({ name: 'fan-out-processor', value: ((cpuSeconds(subject.pids) - cpu) / all) * 1e6, unit: 'µs', ...of });
-  figures.push({
-    name: 'load-processor',
-    value: result.cpuSeconds / result.seconds,
-    unit: 'cores',
-    load: 'fan-out',
-    ...of,
-  });
+  figures.push({ name, value: all / result.seconds, unit: '1/s', ...of });
+  figures.push({ name: `${name}-processor`, value: ((cpuSeconds(subject.pids) - cpu) / all) * 1e6, unit: 'µs', ...of });
+  figures.push({ ...loadProcessor(result), load: name, ...of });
 }
 
 /** Until the server holds so many. */
-async function fill(course: Course, load: ChildProcess, objects: number): Promise<void> {
+async function fill(course: Course, load: Load, objects: number): Promise<void> {
   const most = objects - course.objects;
   if (most <= 0) return;
   const job: Job = {
@@ -185,7 +188,7 @@ async function fill(course: Course, load: ChildProcess, objects: number): Promis
     most,
     seconds: Infinity,
   };
-  const { milliseconds } = await ask(load, job);
+  const { milliseconds } = await load.ask(job);
   course.objects += milliseconds.length;
 }
 
@@ -199,12 +202,21 @@ async function memory({ subject, objects, figures }: Course): Promise<void> {
   figures.push({ name: 'rss-without-etcd', value: residentMebibytes([own!]), unit: 'MiB', ...of });
 }
 
-function fanOutNamespace(watchers: number): string {
-  return `fan-out-${watchers}`;
+function fanOutNamespace(watchers: number, http: 1 | 2): string {
+  return `fan-out-${watchers}-http${http}`;
 }
 
-async function prepare(subject: Subject, { watchers }: Options): Promise<void> {
-  const names = new Set([namespace, fanOutNamespace(Math.min(100, watchers)), fanOutNamespace(watchers)]);
+/** A hundred, and as many as were asked for. */
+function watcherCounts({ watchers }: Options): Set<number> {
+  return new Set([Math.min(100, watchers), watchers]);
+}
+
+async function prepare(subject: Subject, options: Options): Promise<void> {
+  const watched = [...watcherCounts(options)].flatMap((count) => [
+    fanOutNamespace(count, 1),
+    fanOutNamespace(count, 2),
+  ]);
+  const names = [namespace, ...watched];
   for (const name of names) {
     await post(subject, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   }

@@ -17,7 +17,7 @@ export type Job = { where: Where; namespace: string } & (
     }
   | { kind: 'get'; clients: number; seconds: number; objects: number }
   | { kind: 'list'; times: number; objects: number }
-  | { kind: 'fan-out'; clients: number; watchers: number; events: number }
+  | { kind: 'fan-out'; clients: number; watchers: number; events: number; http: 1 | 2 }
 );
 
 export interface Result {

@@ -110,7 +110,7 @@ function list(pool: Pool, job: Extract<Job, { kind: 'list' }>): Promise<Omit<Res
 /** Seconds from the first write until the last of `watchers` has seen the last of `events`. */
 async function fanOut(pool: Pool, job: Extract<Job, { kind: 'fan-out' }>): Promise<Omit<Result, 'cpuSeconds'>> {
   const path = collectionPath(job.namespace);
-  const watching = await watchAll(job.where, path, job.watchers, job.events);
+  const watching = await watchAll(job.where, path, job);
   const since = systemClock.monotonic();
   await drive(job.clients, (number) =>
     number >= job.events

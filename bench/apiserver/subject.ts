@@ -29,7 +29,11 @@ export async function startBerth(): Promise<Subject> {
   await ensureAuthority(folder, { clock: systemClock });
   const since = systemClock.monotonic();
   const entry = new URL('embedded.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [entry, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [entry, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // As the command turns it on for itself: compiled code is kept between starts.
+    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },
+  });
   const exited = once(child, 'exit');
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   const { port, token, ca } = JSON.parse(line) as { port: number; token: string; ca: string };

@@ -1,5 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
@@ -39,10 +44,19 @@ export interface FrontOptions {
   limits: Limits;
 }
 
+/** HTTP/1.1, and HTTP/2 where the client offers it: client-go and kubectl do, and carry all their watches on one connection. */
+type Asked = IncomingMessage | Http2ServerRequest;
+type Answering = ServerResponse | Http2ServerResponse;
+
+/** What a client may have under way on one connection; Go's default, and so kube-apiserver's. */
+const streamsPerConnection = 250;
+const maxHeaderBytes = 64 * 1024;
+
 /** The HTTPS side of a server: who is asking, limits, bodies, compression. */
 export class Front {
   readonly #options: FrontOptions;
-  readonly #servers = new Set<Server>();
+  readonly #servers = new Set<Http2SecureServer>();
+  readonly #sockets = new Set<TLSSocket>();
   readonly #streams = new Set<EventStream>();
   readonly #peers = new WeakMap<TLSSocket, PeerCertificate>();
   #reads = 0;
@@ -55,17 +69,23 @@ export class Front {
   /** Rejects with the system's error where the port cannot be had. */
   async listen(options: ListenOptions): Promise<{ port: number }> {
     const { tls } = options;
-    const server = createServer(
+    const server = createSecureServer(
       {
         ...contextOf(tls),
         ...(tls.clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
-        keepAliveTimeout: 120_000,
-        requestTimeout: this.#options.limits.requestTimeoutMilliseconds,
-        noDelay: true,
-        maxHeaderSize: 64 * 1024,
+        allowHTTP1: true,
+        // Of HTTP/1.1 connections; Node takes them here, and its types do not know.
+        ...({
+          keepAliveTimeout: 120_000,
+          requestTimeout: this.#options.limits.requestTimeoutMilliseconds,
+          noDelay: true,
+          maxHeaderSize: maxHeaderBytes,
+        } as object),
+        settings: { maxConcurrentStreams: streamsPerConnection, maxHeaderListSize: maxHeaderBytes },
       },
       (request, response) => void this.#serve(request, response),
     );
+    this.#follow(server);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(options.port, options.host, resolve);
@@ -87,28 +107,39 @@ export class Front {
         (server) =>
           new Promise<void>((resolve) => {
             server.close(() => resolve());
-            server.closeAllConnections();
+            for (const socket of this.#sockets) socket.destroy();
           }),
       ),
     );
     this.#servers.clear();
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  #follow(server: Http2SecureServer): void {
+    server.on('secureConnection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    server.on('sessionError', (error) => this.#options.log.debug({ err: error }, 'a connection broke'));
+  }
+
+  async #serve(request: Asked, response: Answering): Promise<void> {
     const abort = new AbortController();
-    response.once('close', () => abort.abort());
+    response.once('close', () => {
+      // Of a request that was answered nothing is left to break off.
+      if (!response.writableFinished) abort.abort();
+    });
     try {
       const answer = await this.#answer(request, abort.signal);
-      if (!request.complete) response.setHeader('connection', 'close');
+      if (!request.complete && request.httpVersionMajor === 1) response.setHeader('connection', 'close');
       if (isStream(answer.body)) await this.#stream(response, answer, answer.body);
       else await this.#whole(request, response, answer, answer.body);
     } catch (error) {
-      if (!response.destroyed) this.#options.log.warn({ err: error, path: request.url }, 'a connection broke');
+      if (!isGone(response)) this.#options.log.warn({ err: error, path: request.url }, 'a connection broke');
       response.destroy();
     }
   }
 
-  async #answer(request: IncomingMessage, signal: AbortSignal): Promise<ApiResponse> {
+  async #answer(request: Asked, signal: AbortSignal): Promise<ApiResponse> {
     try {
       const identity = await this.#identity(request);
       const body = await readBody(request, this.#options.limits.bodyBytes);
@@ -133,7 +164,7 @@ export class Front {
     }
   }
 
-  async #identity(request: IncomingMessage): Promise<Identity> {
+  async #identity(request: Asked): Promise<Identity> {
     const peer = this.#peerOf(request.socket as TLSSocket);
     const path = request.url?.split('?', 1)[0];
     const identity = await this.#options.authenticator.authenticate(request.headers, peer, path);
@@ -180,12 +211,7 @@ export class Front {
     }
   }
 
-  async #whole(
-    request: IncomingMessage,
-    response: ServerResponse,
-    answer: ApiResponse,
-    body: string | Uint8Array,
-  ): Promise<void> {
+  async #whole(request: Asked, response: Answering, answer: ApiResponse, body: string | Uint8Array): Promise<void> {
     let bytes: Uint8Array = typeof body === 'string' ? Buffer.from(body) : body;
     const headers: Record<string, string | string[]> = { ...answer.headers, ...warningHeaders(answer) };
     headers['cache-control'] = 'no-cache, private';
@@ -195,22 +221,23 @@ export class Front {
       headers.vary = 'Accept-Encoding';
     }
     headers['content-length'] = String(bytes.length);
-    response.writeHead(answer.status, headers);
-    response.end(request.method === 'HEAD' ? undefined : bytes);
+    writeHead(response, answer.status, headers);
+    if (request.method === 'HEAD') response.end();
+    else response.end(bytes);
   }
 
-  async #stream(response: ServerResponse, answer: ApiResponse, stream: EventStream): Promise<void> {
+  async #stream(response: Answering, answer: ApiResponse, stream: EventStream): Promise<void> {
     this.#streams.add(stream);
     try {
-      response.writeHead(answer.status, {
+      writeHead(response, answer.status, {
         ...answer.headers,
         ...warningHeaders(answer),
         'cache-control': 'no-cache, private',
       });
-      response.flushHeaders();
+      (response as ServerResponse).flushHeaders();
       for await (const chunk of stream) {
-        if (!response.write(chunk)) await drained(response);
-        if (response.destroyed) break;
+        if (!write(response, chunk)) await drained(response);
+        if (isGone(response)) break;
       }
       response.end();
     } finally {
@@ -223,7 +250,22 @@ function contextOf({ key, cert, clientCa }: TlsFiles): { key: Buffer; cert: Buff
   return { key: key as Buffer, cert: cert as Buffer, ...(clientCa === undefined ? {} : { ca: clientCa as Buffer }) };
 }
 
-function drained(response: ServerResponse): Promise<void> {
+type Headers = Record<string, string | string[]>;
+
+// Both classes have these methods, in signatures that TypeScript cannot call as one.
+function writeHead(response: Answering, status: number, headers: Headers): void {
+  (response as ServerResponse).writeHead(status, headers);
+}
+
+function write(response: Answering, chunk: Uint8Array): boolean {
+  return (response as ServerResponse).write(chunk);
+}
+
+function isGone(response: Answering): boolean {
+  return 'stream' in response ? response.stream.destroyed : response.destroyed;
+}
+
+function drained(response: Answering): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       response.off('drain', done);
@@ -232,7 +274,7 @@ function drained(response: ServerResponse): Promise<void> {
     };
     response.on('drain', done);
     response.on('close', done);
-    if (response.destroyed) done();
+    if (isGone(response)) done();
   });
 }
 
@@ -240,13 +282,13 @@ function warningHeaders(answer: ApiResponse): Record<string, string[]> {
   return answer.warnings === undefined ? {} : { warning: answer.warnings.map(warningHeader) };
 }
 
-function acceptsGzip(request: IncomingMessage): boolean {
+function acceptsGzip(request: Asked): boolean {
   const accepted = request.headers['accept-encoding'];
   return typeof accepted === 'string' && /(^|,)\s*gzip\s*(,|;(?!\s*q=0(\.0*)?\s*(,|$))|$)/.test(accepted);
 }
 
 /** Throws 413. */
-async function readBody(request: IncomingMessage, limitBytes: number): Promise<Uint8Array | undefined> {
+async function readBody(request: Asked, limitBytes: number): Promise<Uint8Array | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   const chunks: Buffer[] = [];
   let size = 0;
