@@ -19,6 +19,7 @@ import { createIpam, proceduresUrl, seedClasses, seedPools, seedRanges } from '.
 import {
   type Client,
   type Clock,
+  type Controller,
   createClient,
   createManager,
   type Plane,
@@ -67,6 +68,8 @@ export interface Platform {
   contexts: readonly string[];
   /** What the authorizer has seen used, and what was granted: see the access test. */
   authorizer: RbacAuthorizer;
+  /** Everything at work in it, with the rules each exports. */
+  controllers: readonly Controller[];
   /** Stops controllers, then the server, then the store: in that order nothing is lost. */
   stop(): Promise<void>;
 }
@@ -228,7 +231,7 @@ async function start(
   progress('projects', projects.join(', '));
   ready.done = true;
   const contexts = await writeContexts();
-  return { url, kubeconfig, contexts, authorizer, stop };
+  return { url, kubeconfig, contexts, authorizer, controllers, stop };
 }
 
 /** In the order a person reads them: operators' planes, cells, projects. */

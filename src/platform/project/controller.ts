@@ -56,10 +56,10 @@ const retryMilliseconds = 250;
 
 /** The controller of Projects: what stands behind `kubectl create -f project.yaml` on the root plane. */
 export function projectController(deps: ProjectDeps): Controller {
-  const all = (group: string, ...resources: string[]) => ({
+  const emptied = (group: string, ...resources: string[]) => ({
     apiGroups: [group],
     resources,
-    verbs: ['get', 'list', 'watch', 'create', 'delete'],
+    verbs: ['list', 'delete'],
   });
   return {
     name: 'platform-root-project',
@@ -71,12 +71,14 @@ export function projectController(deps: ProjectDeps): Controller {
         { apiGroups: [Project.group], resources: ['projects/status'], verbs: ['patch'] },
       ],
       project: [
-        all(Network.group, 'locationbindings', 'networks', 'networkbindings'),
-        all(Workload.group, 'workloads'),
-        all(IPClaim.group, 'ipclasses', 'ippools', 'ipclaims'),
+        { apiGroups: [LocationBinding.group], resources: ['locationbindings'], verbs: ['get', 'list', 'create'] },
+        { apiGroups: [IPClass.group], resources: ['ipclasses', 'ippools'], verbs: ['get', 'create'] },
+        emptied(Network.group, 'networks', 'networkbindings'),
+        emptied(Workload.group, 'workloads'),
+        emptied(IPClaim.group, 'ipclaims'),
       ],
-      hub: [all('', 'namespaces')],
-      cell: [all('', 'namespaces')],
+      hub: [emptied('', 'namespaces')],
+      cell: [emptied('', 'namespaces')],
     },
 
     engage(plane, _planes, watch) {

@@ -6,7 +6,7 @@ import type { AccessAttributes, AccessDecision, Authorizer } from '../interfaces
 import { type GrantedRule, Policy, rbacGroup } from './policy.ts';
 import { nameMatches, pathMatches, resourceMatches, singleGrants, verbMatches } from './rules.ts';
 
-/** Something an identity was allowed to do, and did at least once. */
+/** Something an identity was allowed to do, and did at least once; or was not, and tried. */
 export interface UsedGrant {
   plane: string;
   user: string;
@@ -50,6 +50,7 @@ interface PlaneState {
   readonly byIdentity: WeakMap<Identity, Holder>;
   readonly byName: Map<string, Holder>;
   readonly used: Map<string, UsedGrant>;
+  readonly refused: Map<string, UsedGrant>;
 }
 
 /**
@@ -85,7 +86,7 @@ export class RbacAuthorizer implements Authorizer {
     if (this.#loading.get(plane) !== late) return;
     this.#loading.delete(plane);
     for (const event of late) if (event.revision > revision) apply(policy, event);
-    this.#planes.set(plane, { policy, byIdentity: new WeakMap(), byName: new Map(), used: new Map() });
+    this.#planes.set(plane, { policy, byIdentity: new WeakMap(), byName: new Map(), used: new Map(), refused: new Map() });
   }
 
   /** Forgets a plane (its deletion). */
@@ -107,7 +108,9 @@ export class RbacAuthorizer implements Authorizer {
     const decision =
       decide(state, scopeOf(state, holder, identity, ''), attributes) ??
       (namespace === '' ? undefined : decide(state, scopeOf(state, holder, identity, namespace), attributes));
-    return decision ?? denied;
+    if (decision !== undefined) return decision;
+    remember(state.refused, attributes);
+    return denied;
   }
 
   /** As `authorize`, for somebody who only asks: it counts as no use. */
@@ -138,6 +141,11 @@ export class RbacAuthorizer implements Authorizer {
   /** What was used of what was granted, in every plane, since it was opened. */
   usage(): UsedGrant[] {
     return [...this.#planes.values()].flatMap((state) => [...state.used.values()]);
+  }
+
+  /** What was asked for and not granted, in every plane, since it was opened. */
+  refused(): UsedGrant[] {
+    return [...this.#planes.values()].flatMap((state) => [...state.refused.values()]);
   }
 
   /** The single grants (one verb, one resource) `identity` holds in `plane` and never used. */

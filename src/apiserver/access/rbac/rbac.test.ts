@@ -215,6 +215,9 @@ test('what was used is told apart from what was only granted; asking is no use',
     { plane: 'hub', user: 'ada', verb: 'get', group: 'example.com', resource: 'widgets', path: '' },
     { plane: 'hub', user: 'ada', verb: 'list', group: 'example.com', resource: 'gadgets', path: '' },
   ]);
+  expect(authorizer.refused()).toEqual([
+    { plane: 'hub', user: 'ada', verb: 'delete', group: 'example.com', resource: 'widgets', path: '' },
+  ]);
   expect(authorizer.unused('hub', ada)).toEqual([
     { verbs: ['get'], apiGroups: ['example.com'], resources: ['gadgets'] },
     { verbs: ['list'], apiGroups: ['example.com'], resources: ['widgets'] },

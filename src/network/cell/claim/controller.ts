@@ -56,7 +56,7 @@ export function claimController(deps: NetworkDeps, metrics: CellMetrics): Contro
       ],
       project: [
         { apiGroups: [IPClaim.group], resources: ['ipclaims'], verbs: ['get', 'list', 'create', 'patch', 'delete'] },
-        { apiGroups: [IPClaim.group], resources: ['ippools', 'ipclasses', 'ipallocations'], verbs: reads },
+        { apiGroups: [IPClaim.group], resources: ['ippools', 'ipclasses', 'ipallocations'], verbs: ['list', 'watch'] },
       ],
     },
 
