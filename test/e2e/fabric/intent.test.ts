@@ -8,6 +8,7 @@ import {
   VPC,
   VPCAttachment,
 } from '../../../src/api/index.ts';
+import { parseIdentifier, vpcIdentifier } from '../../../src/fabric/index.ts';
 import { apiVersionOf, Event, type Stored } from '../../../src/meta/index.ts';
 import { Stack, type StackOptions } from '../../harness/stack.ts';
 import { createLocation, location, said, Tenant } from '../planes/world.ts';
@@ -307,4 +308,60 @@ describe('the VPC of a presence', () => {
       return found?.status?.vpc === vpc.status?.vpc;
     });
   });
+});
+
+/** Whose writes carry what a network wants, and its number, to a VPC in a cell. */
+const carriers = /^(fabric-|network-hub-|federation-)/;
+
+/** The life of a presence with a way out that is refused at first, then given, then taken along with the presence. */
+async function live(): Promise<void> {
+  await tenant.network('net');
+  await wish(tenant.project, 'net', { mode: 'Enabled', class: 'gold' });
+  await tenant.bind('use', 'net');
+  await stack.pass(3);
+  await stack.hub.create(InternetEgressClass, egressClass('gold'));
+  await stack.pass(3);
+}
+
+it('a process that ends at any write, before it or before its answer, leaves what the next one finishes', async () => {
+  let most = 1;
+  for (let at = 1; at <= most; at++) {
+    for (const moment of ['guard', 'answering'] as const) {
+      await open();
+      let writes = 0;
+      let ended = false;
+      stack[moment] = async ({ by }) => {
+        if (!carriers.test(by) || ended || ++writes !== at) return;
+        ended = true;
+        await new Promise(() => {});
+      };
+      await live();
+      stack[moment] = undefined;
+      await stack.restart();
+      const number = await stack.until(`the number (write ${at}, ${moment})`, async () => {
+        const { items } = await stack.hub.list(NetworkFabricIdentity);
+        return items.length === 1 && items[0]?.spec.identity;
+      });
+      await stack.until(`the VPC (write ${at}, ${moment})`, async () => {
+        const vpc = await stack.cell().get(VPC, { namespace: tenant.namespace, name: context });
+        return parseIdentifier(vpcIdentifier, vpc?.status?.vpc ?? '') === number;
+      });
+      await stack.until(`what the cell is told (write ${at}, ${moment})`, async () => {
+        return JSON.stringify(sorted(await told())) === JSON.stringify(sorted(ofClass('gold')));
+      });
+      await isRefused(undefined);
+      await tenant.unbind('use');
+      await tenant.project.delete(Network, { namespace: 'default', name: 'net' });
+      await stack.until(`everything gone (write ${at}, ${moment})`, async () => {
+        const { items } = await stack.hub.list(NetworkFabricIdentity);
+        return items.length + (await stack.cell().list(VPC)).items.length === 0;
+      });
+      // The undisturbed run says how many writes there are.
+      if (!ended) most = at - 1;
+      else if (at === most) most++;
+      await stack.close();
+    }
+  }
+  expect(most).toBeGreaterThan(8);
+  await open();
 });

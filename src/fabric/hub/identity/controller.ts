@@ -22,7 +22,7 @@ const byProject = 'fabric/project';
 const unsyncedRetry = { requeueAfterMilliseconds: 200 };
 const disengagedRetry = { requeueAfterMilliseconds: 10_000 };
 
-/** What tests choose: a range that is soon used up. */
+/** A smaller range than the API allows. */
 export interface IdentityOptions {
   largest?: number;
   blockSize?: number;
