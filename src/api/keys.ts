@@ -107,6 +107,9 @@ export const computeAnnotations = {
   sshKeys: `${compute}/ssh-keys`,
   expectedReferencedData: `${compute}/expected-referenced-data`,
   referencedDataError: `${compute}/referenced-data-error`,
+  /** On a companion (what a template references, carried to the cell): the deployment it is for, and its name there. */
+  referencedDataOf: `${compute}/referenced-data-of`,
+  referencedDataSource: `${compute}/referenced-data-source`,
   referencedDataGateStart: `${compute}/referenced-data-gate-start`,
   /** Of a template: changing it replaces the instances. */
   restartedAt: `${compute}/restartedAt`,

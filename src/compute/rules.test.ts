@@ -5,13 +5,17 @@ import { type ComputeDeps, computeCellControllers, computeHubControllers, comput
 
 /** What compute may do with networking, as `role verb resource`. */
 function mayDo(networkingIntegration: boolean): string[] {
+  return rulesOf({ networkingIntegration, referencedData: false }, NetworkBinding.group);
+}
+
+function rulesOf(gates: Pick<ComputeDeps, 'networkingIntegration' | 'referencedData'>, group: string): string[] {
   const deps: ComputeDeps = {
     clock: systemClock,
     hub: 'hub',
     recorder: () => {
       throw new Error('no events here');
     },
-    networkingIntegration,
+    ...gates,
     dataPlane: 'none',
   };
   const controllers = [
@@ -22,7 +26,7 @@ function mayDo(networkingIntegration: boolean): string[] {
   const lines = controllers.flatMap(({ rules }) =>
     Object.entries(rules).flatMap(([role, list]) =>
       list
-        .filter(({ apiGroups = [] }) => apiGroups.includes(NetworkBinding.group))
+        .filter(({ apiGroups = [] }) => apiGroups.includes(group))
         .flatMap(({ verbs, resources = [] }) =>
           resources.flatMap((resource) => verbs.map((verb) => `${role as PlaneRole} ${verb} ${resource}`)),
         ),
@@ -53,4 +57,13 @@ describe('what compute may do with networking', () => {
     expect(mayDo(true).filter((line) => line.endsWith(` ${SubnetClaim.plural}`))).toEqual([]);
     expect(mayDo(true).filter((line) => /^(cell|project) .* networkbindings$/.test(line))).toEqual([]);
   });
+});
+
+it('may read ConfigMaps and Secrets only where referenced data is carried, and write them on the hub alone', () => {
+  const data = (referencedData: boolean) =>
+    rulesOf({ networkingIntegration: true, referencedData }, '').filter((line) => / (configmaps|secrets)$/.test(line));
+  expect(data(false)).toEqual([]);
+  const writes = data(true).filter((line) => !/ (get|list|watch) /.test(line));
+  expect(new Set(writes.map((line) => line.split(' ')[0]))).toEqual(new Set(['hub']));
+  expect(data(true)).toContain('cell watch secrets');
 });

@@ -139,6 +139,7 @@ export async function startHarness({ networking = true, engaged }: HarnessOption
     clock,
     hub: refs.hub.id,
     networkingIntegration: networking,
+    referencedData: false,
     dataPlane: 'none',
     recorder: (plane: Plane, controller: string) =>
       createRecorder({

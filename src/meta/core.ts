@@ -16,6 +16,33 @@ export const Namespace: ResourceType<Namespace> = {
   namespaced: false,
 };
 
+export interface ConfigMap extends KubeObject {
+  data?: Record<string, string>;
+  binaryData?: Record<string, string>;
+  immutable?: boolean;
+}
+export const ConfigMap: ResourceType<ConfigMap> = {
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  namespaced: true,
+};
+
+export interface Secret extends KubeObject {
+  type?: string;
+  /** Values in base64. */
+  data?: Record<string, string>;
+  immutable?: boolean;
+}
+export const Secret: ResourceType<Secret> = {
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  plural: 'secrets',
+  namespaced: true,
+};
+
 export interface ObjectReference {
   apiVersion?: string;
   kind?: string;

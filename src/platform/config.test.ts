@@ -13,7 +13,7 @@ test('an empty configuration is the documented defaults', () => {
     leases: {},
     ipam: { classes: { networkIPv6: 'network-ipv6', subnetIPv6: 'subnet-ipv6', subnetIPv4: 'subnet-ipv4' } },
     dataPlane: 'fabric',
-    featureGates: { NetworkingIntegration: true },
+    featureGates: { NetworkingIntegration: true, ReferencedData: false },
   });
 });
 

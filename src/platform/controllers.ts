@@ -1,4 +1,5 @@
 import {
+  computeLabels,
   NetworkContext,
   networkingAnnotations,
   networkingLabels,
@@ -9,6 +10,7 @@ import {
 } from '../api/index.ts';
 import {
   type ComputeDeps,
+  companionKinds,
   computeCellControllers,
   computeHubControllers,
   computeProjectControllers,
@@ -35,15 +37,19 @@ export interface ControllerDeps {
 }
 
 /** What a cell's agent carries. Order is of no consequence: every kind waits for what it needs. */
-function federationControllers(hub: string, networking: boolean): Controller[] {
+function federationControllers(hub: string, networking: boolean, referencedData: boolean): Controller[] {
   const options = { hub };
   const byLocation = { label: topologyKeys.location };
+  const companionOf = { label: computeLabels.location };
   const networkByLocation = { label: networkingLabels.location };
   const always = [
     carryNamespaces(options),
     carryDown({ type: ServingLocation, selectedBy: 'name', drains: false }, options),
     carryDown({ type: WorkloadDeployment, selectedBy: byLocation, drains: true }, options),
     carryUp(instancePublication, options),
+    ...(referencedData
+      ? companionKinds.map((type) => carryDown({ type, selectedBy: companionOf, drains: false }, options))
+      : []),
   ];
   if (!networking) return always;
   return [
@@ -57,7 +63,7 @@ function federationControllers(hub: string, networking: boolean): Controller[] {
 /** Every controller of the embedded platform. */
 export function controllersOf({ compute, network, fabric, provider }: ControllerDeps): Controller[] {
   return [
-    ...federationControllers(compute.hub, compute.networkingIntegration),
+    ...federationControllers(compute.hub, compute.networkingIntegration, compute.referencedData),
     ...computeProjectControllers(compute),
     ...computeHubControllers(compute),
     ...computeCellControllers(compute),

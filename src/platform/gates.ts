@@ -13,6 +13,12 @@ export const featureGates = {
     stage: 'alpha',
     description: 'Instances claim network interfaces. Off: compute reads, watches and writes no networking object.',
   },
+  ReferencedData: {
+    default: false,
+    stage: 'alpha',
+    description:
+      'ConfigMaps and Secrets that a template references are carried to its cells, and instances wait for them. Off: neither is read.',
+  },
 } as const satisfies Record<string, FeatureGate>;
 
 export type FeatureGateName = keyof typeof featureGates;

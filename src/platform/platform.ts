@@ -170,6 +170,7 @@ async function start(
         hub: hubPlane.id,
         recorder,
         networkingIntegration: config.featureGates.NetworkingIntegration,
+        referencedData: config.featureGates.ReferencedData,
         dataPlane: config.dataPlane,
       },
       network: {

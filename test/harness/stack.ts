@@ -49,6 +49,8 @@ export interface StackOptions {
   controllers?: (clock: VirtualClock, recorder: (plane: Plane, controller: string) => EventRecorder) => Controller[];
   /** Feature gate NetworkingIntegration; default true. */
   networking?: boolean;
+  /** Feature gate ReferencedData; default false. */
+  referencedData?: boolean;
   quietPeriodSeconds?: number;
   /** Of everything left to chance. */
   seed?: number;
@@ -129,6 +131,7 @@ export class Stack {
       seeds = 'reference',
       restSeconds = 0,
       networking = true,
+      referencedData = false,
     } = options;
     const clock = new VirtualClock();
     const storage = await openStorage({
@@ -141,7 +144,7 @@ export class Stack {
         throw error;
       },
     });
-    const wanted = { quietPeriodSeconds, seed, lag, dataPlane, seeds, restSeconds, networking };
+    const wanted = { quietPeriodSeconds, seed, lag, dataPlane, seeds, restSeconds, networking, referencedData };
     const stack = new Stack(storage, wanted, clock, options.controllers);
     stack.#ipam.start();
     stack.start();
@@ -196,7 +199,7 @@ export class Stack {
     this.metrics.clear();
     const recorder = (plane: Plane, controller: string) => this.#recorder(plane, controller);
     if (this.#instead !== undefined) return this.#instead(clock, recorder);
-    const { dataPlane, networking, seeds } = this.#options;
+    const { dataPlane, networking, referencedData, seeds } = this.#options;
     const projectClient = (controller: string, project: string) =>
       createClient({
         transport: this.#transport(`project/${project}`, controller),
@@ -205,7 +208,7 @@ export class Stack {
         defaultFieldManager: controller,
       });
     return controllersOf({
-      compute: { clock, hub: 'hub', recorder, networkingIntegration: networking, dataPlane },
+      compute: { clock, hub: 'hub', recorder, networkingIntegration: networking, referencedData, dataPlane },
       network: {
         clock,
         random,

@@ -146,10 +146,11 @@ export async function runSuite(options: SuiteOptions, tell: (outcome: Outcome) =
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       outcome = { check, fault: error.message };
+    } finally {
+      await stage.clear(name);
     }
     outcomes.push(outcome);
     tell(outcome);
-    await stage.clear(name);
   }
   return outcomes;
 }

@@ -58,6 +58,7 @@ function federated(more: Partial<Snapshot> = {}) {
     copy: undefined,
     binding: undefined,
     networking: true,
+    data: undefined,
     ...more,
   });
 }

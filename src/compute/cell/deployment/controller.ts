@@ -27,6 +27,7 @@ import {
 import { Pace } from '../../shared/pace.ts';
 import { replicasOf } from '../../shared/replicas.ts';
 import { interfaceRequest } from '../../shared/template.ts';
+import { companionsRule, dataState, watchCompanions } from '../data.ts';
 import { locationIdentity } from '../location.ts';
 import { decide, type Snapshot, type Step } from './decide.ts';
 import { controllingDeployment } from './slots.ts';
@@ -34,6 +35,7 @@ import { controllingDeployment } from './slots.ts';
 export interface DeploymentDeps {
   clock: Clock;
   networkingIntegration: boolean;
+  referencedData: boolean;
 }
 
 const reads = ['get', 'list', 'watch'];
@@ -72,6 +74,7 @@ export function deploymentController(deps: DeploymentDeps): Controller {
         { apiGroups: [Instance.group], resources: ['instances'], verbs: [...reads, 'create', 'delete'] },
         { apiGroups: [ServingLocation.group], resources: ['servinglocations'], verbs: reads },
         ...(networkingIntegration ? claims : []),
+        ...(deps.referencedData ? [companionsRule] : []),
       ],
     },
 
@@ -103,6 +106,9 @@ export function deploymentController(deps: DeploymentDeps): Controller {
                 .filter((each) => networkOf(each) === context.spec?.network.name)
                 .map(({ metadata }) => requestOf(plane, metadata)),
         );
+      }
+      if (deps.referencedData) {
+        watchCompanions(plane, watch, (namespace, name) => [{ plane: plane.id, namespace, name }]);
       }
       watch.on(plane, ServingLocation, () =>
         plane
@@ -157,7 +163,7 @@ function index(plane: Plane, type: ResourceType): void {
 async function observe(
   plane: Plane,
   deployment: Stored<WorkloadDeployment>,
-  { clock, networkingIntegration }: DeploymentDeps,
+  { clock, networkingIntegration, referencedData }: DeploymentDeps,
 ): Promise<Snapshot> {
   const { namespace = '', name } = deployment.metadata;
   const mine = `${namespace}/${name}`;
@@ -184,6 +190,7 @@ async function observe(
         ? plane.informer(Instance).get(namespace, held)
         : plane.informer(NetworkInterfaceClaim).get(namespace, held),
     networking: networkingIntegration,
+    data: referencedData ? dataState(plane, deployment) : undefined,
     now: clock.now(),
   };
 }

@@ -8,7 +8,14 @@ import {
   type NetworkInterfaceClaim,
   WorkloadDeployment,
 } from '../../../api/index.ts';
-import { apiVersionOf, type Condition, type ObjectMeta, parseTime, type Stored } from '../../../meta/index.ts';
+import {
+  apiVersionOf,
+  type Condition,
+  findCondition,
+  type ObjectMeta,
+  parseTime,
+  type Stored,
+} from '../../../meta/index.ts';
 import { interfaceRequest, templateHash } from '../../shared/template.ts';
 import { arrivalMilliseconds, decide, type Plan, type Snapshot, type Step } from './decide.ts';
 import { claimOf, instanceOf } from './slots.ts';
@@ -82,7 +89,7 @@ function instanceIn(
   spec: Template = deployment.spec!.template,
   more: Partial<ObjectMeta> = {},
 ): Stored<Instance> {
-  const object = instanceOf(deployment, ordinal, `web-${ordinal}`, templateHash(spec), true);
+  const object = instanceOf(deployment, ordinal, `web-${ordinal}`, templateHash(spec), ['Network', 'Quota']);
   const gated = state === 'fresh' || state === 'refused';
   if (!gated) object.spec!.controller!.schedulingGates = [];
   const status =
@@ -127,6 +134,7 @@ function plan(
       (kind === 'Instance' ? instances : claims).find((each) => each.metadata.name === name) as Stored<Instance>,
     networking: true,
     networkThere: true,
+    data: undefined,
     now,
     ...more,
   });
@@ -433,6 +441,29 @@ describe('the wrong cell', () => {
       'delete-instance web-5',
       'delete-instance web-0',
     ]);
+  });
+});
+
+describe('referenced data', () => {
+  const missing = { reason: 'SourceNotFound', message: 'ConfigMap settings does not exist' } as const;
+  const seen = (data: Snapshot['data'], deployment = deploymentOf(1)) => {
+    const { steps, status } = plan(deployment, [], [], { data });
+    const made = steps.flatMap((step) => (step.do === 'create-instance' ? [step.object] : []))[0];
+    const ready = findCondition(status.conditions, 'ReferencedDataReady');
+    return { gates: made?.spec?.controller?.schedulingGates?.map(({ name }) => name), ready, status };
+  };
+
+  it('is a gate of new instances, the last one, and a condition that says why it stays shut', () => {
+    expect(seen(missing).gates).toEqual(['Network', 'Quota', 'ReferencedData']);
+    expect(seen(missing).ready).toMatchObject({ status: 'False', ...missing });
+    expect(seen('there').gates).toEqual(['Network', 'Quota', 'ReferencedData']);
+    expect(seen('there').ready).toMatchObject({ status: 'True', reason: 'Ready' });
+  });
+
+  it('is nothing where the template references none: neither a gate nor a condition, a former one included', () => {
+    expect(seen(undefined)).toMatchObject({ gates: ['Network', 'Quota'], ready: undefined });
+    const { status } = seen(missing);
+    expect(seen(undefined, { ...deploymentOf(1), status }).ready).toBeUndefined();
   });
 });
 

@@ -10,6 +10,7 @@ import {
 import { findCondition, isConditionTrue, isTerminating, parseTime, type Stored } from '../../../meta/index.ts';
 import { replicasOf } from '../../shared/replicas.ts';
 import { type InterfaceRequest, interfaceRequest, templateHash, templateHashOf } from '../../shared/template.ts';
+import type { DataState } from '../data.ts';
 import { type LocationIdentity, locationRefusal } from '../location.ts';
 import {
   claimFits,
@@ -40,6 +41,8 @@ export interface Snapshot {
     name: string,
   ) => Stored<Instance | NetworkInterfaceClaim> | undefined;
   networking: boolean;
+  /** Whether what the template references has come; undefined where it references nothing, or that is not carried. */
+  data: DataState;
   now: number;
 }
 
@@ -224,8 +227,14 @@ function fill(
     const names = instanceNames(deployment, ordinal);
     const name = freeName(names, deployment, (each) => holderOf('Instance', each));
     if (name === undefined) return;
-    steps.push({ do: 'create-instance', object: instanceOf(deployment, ordinal, name, hash, networking) });
+    steps.push({ do: 'create-instance', object: instanceOf(deployment, ordinal, name, hash, gatesOf(snapshot)) });
   }
+}
+
+/** What a new instance waits for. */
+function gatesOf({ networking, data }: Snapshot): string[] {
+  const { network, quota, referencedData } = schedulingGates;
+  return [...(networking ? [network] : []), quota, ...(data === undefined ? [] : [referencedData])];
 }
 
 function instanceNames(deployment: WorkloadDeployment, ordinal: number): [string, string] {

@@ -8,7 +8,6 @@ import {
   instanceName,
   labelValue,
   NetworkInterfaceClaim,
-  schedulingGates,
   WorkloadDeployment,
 } from '../../../api/index.ts';
 import {
@@ -41,16 +40,15 @@ function commonLabels(deployment: WorkloadDeployment): Record<string, string> {
   );
 }
 
-/** The instance of a slot under `name`, gated until its network and its quota are there. */
+/** The instance of a slot under `name`, which starts once `gates` have gone. */
 export function instanceOf(
   deployment: Stored<WorkloadDeployment>,
   ordinal: number,
   name: string,
   templateHash: string,
-  networking: boolean,
+  gates: readonly string[],
 ): Instance {
   const template = deployment.spec!.template;
-  const gates = networking ? [schedulingGates.network, schedulingGates.quota] : [schedulingGates.quota];
   const labels = {
     ...template.metadata?.labels,
     ...commonLabels(deployment),

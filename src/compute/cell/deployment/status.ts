@@ -16,6 +16,7 @@ import {
 import { observedGenerationOf } from '../../shared/generation.ts';
 import { leadingReason, mergeWaiting, rankOf, replicasReady, type Waiting } from '../../shared/replicas.ts';
 import { interfaceRequest, templateHashOf } from '../../shared/template.ts';
+import type { DataState } from '../data.ts';
 import type { LocationIdentity } from '../location.ts';
 
 interface View {
@@ -23,6 +24,7 @@ interface View {
   location: LocationIdentity;
   /** The instance of each slot. */
   instances: readonly Stored<Instance>[];
+  data: DataState;
   now: number;
 }
 
@@ -54,9 +56,14 @@ export function deploymentStatus(
   const unmade = Math.max(0, desired - instances.length);
   const missing = refusal === undefined || unmade === 0 ? [] : [{ ...refusal, count: unmade }];
   const available = availableOf(ready, waiting, refusal, deployment, counts);
-  const before = deployment.status?.conditions;
+  const before = deployment.status?.conditions?.filter(
+    ({ type }) => view.data !== undefined || type !== 'ReferencedDataReady',
+  );
   let conditions = withCondition(before, { ...available, observedGeneration: generation }, now);
   conditions = withCondition(conditions, replicasReady(counts, mergeWaiting([waiting, missing]), generation), now);
+  if (view.data !== undefined) {
+    conditions = withCondition(conditions, { ...dataReady(view.data), observedGeneration: generation }, now);
+  }
   const [served] = location;
   return {
     ...counts,
@@ -66,6 +73,12 @@ export function deploymentStatus(
     ...(location.length === 1 && served !== undefined && refusal === undefined ? { location: { name: served } } : {}),
     conditions,
   };
+}
+
+function dataReady(data: NonNullable<DataState>): Omit<Condition, 'lastTransitionTime' | 'observedGeneration'> {
+  const type = 'ReferencedDataReady';
+  if (data !== 'there') return { type, status: 'False', ...data };
+  return { type, status: 'True', reason: 'Ready', message: reasonMessage('Ready', { name: 'Referenced data' }) };
 }
 
 function isReady(instance: Instance): boolean {

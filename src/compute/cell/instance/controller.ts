@@ -10,14 +10,20 @@ import {
 import { applyStatus, type Clock, type Controller, type Plane, type Request } from '../../../kube/index.ts';
 import { findCondition, isTerminating, jsonEqual, type KubeObject, type Stored } from '../../../meta/index.ts';
 import { toldBy } from '../../shared/told.ts';
+import { companionsRule, dataState, watchCompanions } from '../data.ts';
 import { decide, type Plan, type QuotaAnswer, type Snapshot } from './decide.ts';
 
 export interface InstanceDeps {
   clock: Clock;
   networkingIntegration: boolean;
   dataPlane: DataPlane;
-  /** Whether an instance may run at all. */
-  quota: { evaluate(instance: Stored<Instance>): QuotaAnswer };
+  referencedData: boolean;
+  quota: Quota;
+}
+
+/** Whether an instance may run at all. */
+export interface Quota {
+  evaluate(instance: Stored<Instance>): QuotaAnswer;
 }
 
 const name = 'compute-cell-instance';
@@ -42,9 +48,10 @@ export function instanceController(deps: InstanceDeps): Controller {
                 resources: ['networkinterfaceclaims', 'networkinterfaces'],
                 verbs: reads,
               },
-              { apiGroups: [WorkloadDeployment.group], resources: ['workloaddeployments'], verbs: reads },
             ]
           : []),
+        { apiGroups: [WorkloadDeployment.group], resources: ['workloaddeployments'], verbs: reads },
+        ...(deps.referencedData ? [companionsRule] : []),
       ],
     },
 
@@ -56,16 +63,22 @@ export function instanceController(deps: InstanceDeps): Controller {
         else waiting.delete(instance.metadata.uid);
         return [requestOf(plane, instance)];
       });
-      if (!deps.networkingIntegration) return;
       const instances = plane.informer(Instance);
-      instances.addIndex(bySlot, slotKeys);
       instances.addIndex(byDeployment, (instance) => ownerOf(instance).map(({ uid }) => uid));
-      watch.on(plane, WorkloadDeployment, ({ metadata }, event) => {
-        const { networkRefusal } = computeAnnotations;
-        const before = event.type === 'updated' ? event.old.metadata.annotations?.[networkRefusal] : undefined;
-        if (metadata.annotations?.[networkRefusal] === before) return [];
-        return instances.byIndex(byDeployment, metadata.uid).map((instance) => requestOf(plane, instance));
+      const instancesOf = (uid: string): Request[] =>
+        instances.byIndex(byDeployment, uid).map((instance) => requestOf(plane, instance));
+      watch.on(plane, WorkloadDeployment, (deployment, event) => {
+        const before = event.type === 'updated' ? event.old : undefined;
+        return toldText(before) === toldText(deployment) ? [] : instancesOf(deployment.metadata.uid);
       });
+      if (deps.referencedData) {
+        watchCompanions(plane, watch, (namespace, name) => {
+          const uid = plane.informer(WorkloadDeployment).get(namespace, name)?.metadata.uid;
+          return uid === undefined ? [] : instancesOf(uid);
+        });
+      }
+      if (!deps.networkingIntegration) return;
+      instances.addIndex(bySlot, slotKeys);
       plane.informer(NetworkInterfaceClaim).addIndex(bySlot, slotKeys);
       plane.informer(NetworkInterfaceClaim).addIndex(byClaim, (claim) => {
         const reference = claim.status?.networkInterfaceRef?.name;
@@ -101,6 +114,17 @@ function requestOf(plane: Plane, { metadata }: KubeObject): Request {
   return { plane: plane.id, namespace: metadata.namespace ?? '', name: metadata.name };
 }
 
+const tellingInstances = [
+  computeAnnotations.networkRefusal,
+  computeAnnotations.expectedReferencedData,
+  computeAnnotations.referencedDataError,
+];
+
+/** What a deployment's annotations tell its instances, as one text. */
+function toldText(deployment: WorkloadDeployment | undefined): string {
+  return tellingInstances.map((key) => deployment?.metadata.annotations?.[key] ?? '').join('\0');
+}
+
 /** Whether nothing has been said of its readiness yet. */
 function isUntold({ status }: Instance): boolean {
   return (findCondition(status?.conditions, 'Ready')?.status ?? 'Unknown') === 'Unknown';
@@ -127,14 +151,16 @@ function observe(plane: Plane, instance: Stored<Instance>, deps: InstanceDeps, c
   const claims = networking ? plane.informer(NetworkInterfaceClaim).byIndex(bySlot, slot) : [];
   const claim = claims.find((each) => !isTerminating(each)) ?? claims[0];
   const reference = claim?.status?.networkInterfaceRef?.name;
-  const [owner] = networking ? ownerOf(instance) : [];
+  const [owner] = ownerOf(instance);
   const deployment =
     owner === undefined
       ? undefined
       : plane.informer(WorkloadDeployment).get(instance.metadata.namespace ?? '', owner.name);
   return {
     instance,
-    networkRefusal: toldBy(deployment, computeAnnotations.networkRefusal),
+    networkRefusal: networking ? toldBy(deployment, computeAnnotations.networkRefusal) : undefined,
+    // A gate from the time when data was carried: nobody would open it any more.
+    data: deps.referencedData && deployment !== undefined ? dataState(plane, deployment) : undefined,
     claim,
     networkInterface:
       reference === undefined

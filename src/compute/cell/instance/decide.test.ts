@@ -92,6 +92,7 @@ function decided(more: Partial<Snapshot> = {}) {
     claim: claim(bound),
     networkInterface: networkInterface(),
     networkRefusal: undefined,
+    data: undefined,
     quota: granted,
     dataPlane: 'none',
     networking: true,
@@ -151,8 +152,28 @@ describe('the network gate', () => {
 
   it('opens together with the others, and never instead of one that somebody else opens', () => {
     expect(decided({ quota: exceeded }).gates).toBeUndefined();
-    expect(decided({ instance: instance([...both, 'ReferencedData']) }).gates).toBeUndefined();
+    expect(decided({ instance: instance([...both, 'Elsewhere']) }).gates).toBeUndefined();
     expect(decided({ instance: instance([]) }).gates).toBeUndefined();
+  });
+});
+
+describe('the gate for referenced data', () => {
+  const gated = instance([...both, 'ReferencedData']);
+  const missing = { reason: 'SourceNotFound', message: 'ConfigMap settings does not exist' } as const;
+
+  it('opens with the others once the data is there, or where none is waited for', () => {
+    for (const data of ['there', undefined] as const) expect(decided({ instance: gated, data }).gates).toEqual([]);
+    expect(decided({ instance: gated, data: missing }).gates).toBeUndefined();
+  });
+
+  it('says at once what does not exist, and in time what is on its way', () => {
+    expect(readyOf(decided({ instance: gated, data: missing }))).toEqual(['False', 'SourceNotFound']);
+    const coming = { reason: 'AwaitingPropagation', message: 'on its way' } as const;
+    expect(readyOf(decided({ instance: gated, data: coming }))).toEqual(['Unknown', 'Pending']);
+    expect(readyOf(decided({ instance: gated, data: coming, now: late }))).toEqual(['False', 'AwaitingPropagation']);
+    // The network's refusal comes first: it is there before any data matters.
+    const refused = { claim: claim([says('Bound', 'False', 'AddressPoolExhausted')]), networkInterface: undefined };
+    expect(readyOf(decided({ ...refused, instance: gated, data: missing }))).toEqual(['False', 'AddressPoolExhausted']);
   });
 });
 

@@ -16,6 +16,7 @@ import {
   type Stored,
   withCondition,
 } from '../../../meta/index.ts';
+import type { DataState } from '../data.ts';
 import { interfacesOf, isRefusal } from './interfaces.ts';
 
 export interface QuotaAnswer {
@@ -33,6 +34,8 @@ export interface Snapshot {
   networkInterface: Stored<NetworkInterface> | undefined;
   /** Why the network does not come to this location, as the hub has told. */
   networkRefusal: Said | undefined;
+  /** Whether what the template references has come; undefined where nothing is waited for. */
+  data: DataState;
   quota: QuotaAnswer;
   /** Whether something in this cell prepares attachments, and must have before an instance starts. */
   dataPlane: DataPlane;
@@ -116,12 +119,15 @@ const underWay: ReadonlySet<string> = new Set([
   'Pending',
   'SchedulingGatesPresent',
   'Provisioning',
+  'Resolving',
+  'AwaitingPropagation',
   // The first deployment in a location brings the network there: until it has, its claims are told that it is not.
   'NetworkNotAvailableInLocation',
 ]);
 
-function opens(gate: string, { claim, networkInterface, quota, dataPlane, networking }: Snapshot): boolean {
+function opens(gate: string, { claim, networkInterface, quota, dataPlane, networking, data }: Snapshot): boolean {
   if (gate === schedulingGates.quota) return quota.granted;
+  if (gate === schedulingGates.referencedData) return data === undefined || data === 'there';
   if (gate !== schedulingGates.network) return false;
   // A gate from the time when networking was integrated: nobody would open it any more.
   if (!networking) return true;
@@ -168,12 +174,14 @@ function conditionsOf(snapshot: Snapshot, readiness: Readiness | undefined): Con
 
 /** One true reason, in the words of whoever found it: the network, quota, or the provider. */
 function readyOf(snapshot: Snapshot, stays: readonly { name: string }[]): Readiness {
-  const { instance, claim, quota } = snapshot;
+  const { instance, claim, quota, data } = snapshot;
   const gates = instance.spec?.controller?.schedulingGates ?? [];
   if (gates.length > 0 && stays.length > 0) {
     const network = stays.some((gate) => gate.name === schedulingGates.network);
     const refused = network ? (absence(snapshot) ?? refusal(claim)) : undefined;
     if (refused !== undefined) return { status: 'False', ...refused };
+    const waitsForData = stays.some((gate) => gate.name === schedulingGates.referencedData);
+    if (waitsForData && data !== undefined && data !== 'there') return { status: 'False', ...data };
     if (!quota.granted && !network) return { status: 'False', reason: quota.reason, message: quota.message };
     const names = stays.map((gate) => gate.name).join(' and ');
     const message = reasonMessage('SchedulingGatesPresent', { gates: `gate ${names}` });

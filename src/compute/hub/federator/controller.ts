@@ -15,8 +15,11 @@ import {
   type Plane,
   type Request,
   removeFinalizer,
+  type Watch,
 } from '../../../kube/index.ts';
 import { isApiError, isTerminating, type KubeObject, Namespace, type Stored } from '../../../meta/index.ts';
+import { companionKinds, type DataReference, dataReferences, typeOf } from '../../shared/data.ts';
+import type { Data } from './data.ts';
 import { decide, keyOf, type Snapshot, type Step } from './decide.ts';
 
 export interface FederatorDeps {
@@ -24,6 +27,8 @@ export interface FederatorDeps {
   hub: string;
   /** Feature gate NetworkingIntegration: without it no binding is read or written. */
   networkingIntegration: boolean;
+  /** Feature gate ReferencedData: without it no ConfigMap and no Secret is read or written. */
+  referencedData: boolean;
 }
 
 const reads = ['get', 'list', 'watch'];
@@ -37,6 +42,8 @@ export function federatorController(deps: FederatorDeps): Controller {
       verbs: [...reads, 'create', 'patch', 'delete'],
     },
   ];
+  const sources = { apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: reads };
+  const companions = { ...sources, verbs: [...reads, 'create', 'update', 'delete'] };
   return {
     name: 'compute-hub-federator',
     rules: {
@@ -44,6 +51,7 @@ export function federatorController(deps: FederatorDeps): Controller {
         { apiGroups: [WorkloadDeployment.group], resources: ['workloaddeployments'], verbs: [...reads, 'patch'] },
         { apiGroups: [WorkloadDeployment.group], resources: ['workloaddeployments/status'], verbs: ['patch'] },
         { apiGroups: [''], resources: ['namespaces'], verbs: reads },
+        ...(deps.referencedData ? [sources] : []),
       ],
       hub: [
         {
@@ -53,6 +61,7 @@ export function federatorController(deps: FederatorDeps): Controller {
         },
         { apiGroups: [''], resources: ['namespaces'], verbs: [...reads, 'create', 'patch'] },
         ...(deps.networkingIntegration ? bindings : []),
+        ...(deps.referencedData ? [companions] : []),
       ],
     },
 
@@ -65,6 +74,7 @@ export function federatorController(deps: FederatorDeps): Controller {
             .list(namespace.metadata.name)
             .map((deployment) => ({ plane: plane.id, ...keyOf(deployment) })),
         );
+        if (deps.referencedData) watchSources(plane, watch);
         return;
       }
       if (plane.id !== deps.hub) return;
@@ -94,13 +104,27 @@ export function federatorController(deps: FederatorDeps): Controller {
       watch.on(plane, WorkloadDeployment, fromHub);
       // A binding has the name of the deployment it is for.
       if (deps.networkingIntegration) watch.on(plane, NetworkBinding, fromHub);
+      if (!deps.referencedData) return;
+      for (const type of companionKinds) {
+        plane.informer(type).addIndex(byDeployment, companionKeys);
+        watch.on(plane, type, ({ metadata }) => {
+          const of = metadata.annotations?.[computeAnnotations.referencedDataOf];
+          const namespace = plane.informer(Namespace).get('', metadata.namespace ?? '');
+          return of === undefined ? [] : sourceOf(namespace, of);
+        });
+      }
     },
 
     async reconcile(request, planes) {
       const project = planes.get(request.plane);
       const hub = planes.get(deps.hub);
       if (project === undefined || hub === undefined) return undefined;
-      const kinds = [Namespace, WorkloadDeployment, ...(deps.networkingIntegration ? [NetworkBinding] : [])];
+      const kinds = [
+        Namespace,
+        WorkloadDeployment,
+        ...(deps.networkingIntegration ? [NetworkBinding] : []),
+        ...(deps.referencedData ? companionKinds : []),
+      ];
       if (!isSynced(hub, kinds)) return unsyncedRetry;
       const snapshot = await observe(request, project, hub, deps);
       if (snapshot === undefined) return undefined;
@@ -111,6 +135,41 @@ export function federatorController(deps: FederatorDeps): Controller {
       }
       return undefined;
     },
+  };
+}
+
+const byDeployment = 'compute/companion';
+
+function companionKeys({ metadata }: KubeObject): string[] {
+  const of = metadata.annotations?.[computeAnnotations.referencedDataOf];
+  return of === undefined ? [] : [`${metadata.namespace ?? ''}/${of}`];
+}
+
+/** What a template references wakes the deployments that do. */
+function watchSources(plane: Plane, watch: Watch): void {
+  for (const type of companionKinds) {
+    watch.on(plane, type, ({ metadata }) =>
+      plane
+        .informer(WorkloadDeployment)
+        .list(metadata.namespace)
+        .filter(({ spec }) => referencesOf(spec).some(({ kind, name }) => kind === type.kind && name === metadata.name))
+        .map((deployment) => ({ plane: plane.id, ...keyOf(deployment) })),
+    );
+  }
+}
+
+function referencesOf(spec: WorkloadDeployment['spec']): DataReference[] {
+  return spec === undefined ? [] : dataReferences(spec.template.spec);
+}
+
+function observeData(source: Stored<WorkloadDeployment>, hubNamespace: string, project: Plane, hub: Plane): Data {
+  const { namespace = '', name } = source.metadata;
+  return {
+    references: referencesOf(source.spec).map((reference) => ({
+      ...reference,
+      source: project.informer(typeOf(reference.kind)).get(namespace, reference.name),
+    })),
+    companions: companionKinds.flatMap((type) => hub.informer(type).byIndex(byDeployment, `${hubNamespace}/${name}`)),
   };
 }
 
@@ -152,6 +211,7 @@ async function observe(
     copy,
     binding: deps.networkingIntegration ? hub.informer(NetworkBinding).get(hubNamespace, request.name) : undefined,
     networking: deps.networkingIntegration,
+    data: deps.referencedData && source !== undefined ? observeData(source, hubNamespace, project, hub) : undefined,
   };
 }
 
@@ -207,6 +267,18 @@ async function act(
     case 'delete-copy':
       await hub.client.delete(WorkloadDeployment, keyOf(step.copy), { preconditions: { uid: step.copy.metadata.uid } });
       return undefined;
+    case 'create-companion':
+      await hub.client.create(typeOf(step.object.kind as DataReference['kind']), step.object);
+      return undefined;
+    case 'update-companion':
+      await hub.client.update(typeOf(step.object.kind as DataReference['kind']), step.object);
+      return undefined;
+    case 'delete-companion': {
+      const { kind, metadata } = step.companion;
+      const preconditions = { uid: metadata.uid };
+      await hub.client.delete(typeOf(kind as DataReference['kind']), keyOf(step.companion), { preconditions });
+      return undefined;
+    }
     case 'create-binding':
       await hub.client.create(NetworkBinding, step.object);
       return undefined;

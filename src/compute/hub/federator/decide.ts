@@ -26,6 +26,7 @@ import {
 import { sourceGeneration } from '../../shared/generation.ts';
 import { interfaceRequest } from '../../shared/template.ts';
 import { type Told, toldText } from '../../shared/told.ts';
+import { type CompanionStep, companionSteps, type Data, dataAnnotations } from './data.ts';
 
 export interface Snapshot {
   project: string;
@@ -40,6 +41,8 @@ export interface Snapshot {
   copy: Stored<WorkloadDeployment> | undefined;
   binding: Stored<NetworkBinding> | undefined;
   networking: boolean;
+  /** What the template references; undefined where that is not carried. */
+  data: Data | undefined;
 }
 
 export type Step =
@@ -52,6 +55,7 @@ export type Step =
   | { do: 'create-binding'; object: NetworkBinding }
   | { do: 'delete-binding'; binding: Stored<NetworkBinding> }
   | { do: 'label-binding'; binding: Stored<NetworkBinding>; labels: Record<string, string> }
+  | CompanionStep
   | { do: 'report'; source: Stored<WorkloadDeployment>; status: NonNullable<WorkloadDeployment['status']> };
 
 /** What the network refuses in terms a consumer can act on; anything else is only on its way. */
@@ -92,7 +96,7 @@ export function decide(snapshot: Snapshot): Step[] {
     steps.push({ do: 'record-namespace', source, namespace: snapshot.hubNamespace });
   }
   steps.push(...namespaceSteps(snapshot, snapshot.sourceNamespace));
-  const wanted = hubCopy(source, snapshot.hubNamespace, snapshot.sourceNamespace, bindingRefusal(snapshot.binding));
+  const wanted = hubCopy(source, snapshot.sourceNamespace, snapshot);
   if (copy === undefined) return [...steps, { do: 'create-copy', object: wanted }];
   // What nobody carried here is not ours to touch; a person has to give it another name.
   if (isTerminating(copy) || sourceUidOf(copy) === undefined) return steps;
@@ -100,6 +104,7 @@ export function decide(snapshot: Snapshot): Step[] {
 
   const object = updateOf(wanted, copy);
   if (object !== undefined) steps.push({ do: 'update-copy', object: object as WorkloadDeployment });
+  if (snapshot.data !== undefined) steps.push(...companionSteps(copy, snapshot.data));
   if (snapshot.networking) steps.push(...bindingSteps(copy, snapshot.binding, source));
   const status = reported(copy, snapshot.binding);
   if (status !== undefined && !jsonEqual(status, source.status)) steps.push({ do: 'report', source, status });
@@ -122,9 +127,8 @@ function namespaceSteps(snapshot: Snapshot, sourceNamespace: Stored<Namespace>):
 
 function hubCopy(
   source: Stored<WorkloadDeployment>,
-  namespace: string,
   sourceNamespace: Stored<Namespace>,
-  refusal: Told | undefined,
+  { hubNamespace: namespace, binding, data }: Snapshot,
 ): WorkloadDeployment {
   const copy = copyOf(source) as WorkloadDeployment;
   const annotations: Record<string, string> = {
@@ -133,8 +137,16 @@ function hubCopy(
   };
   delete annotations[computeAnnotations.federationNamespace];
   // A cell sees only that the network has not come: the instances there say why.
-  if (refusal === undefined) delete annotations[computeAnnotations.networkRefusal];
-  else annotations[computeAnnotations.networkRefusal] = toldText(refusal);
+  const refusal = bindingRefusal(binding);
+  const told: Record<string, string | undefined> = {
+    [computeAnnotations.networkRefusal]: refusal === undefined ? undefined : toldText(refusal),
+    ...dataAnnotations(source.metadata.name, data),
+  };
+  for (const [key, value] of Object.entries(told)) {
+    // Nobody else tells a cell: a tenant's own annotation of the name goes no further.
+    if (value === undefined) delete annotations[key];
+    else annotations[key] = value;
+  }
   return {
     ...copy,
     metadata: {
