@@ -1,6 +1,6 @@
 import type { Identity } from '../../../kube/index.ts';
 import type { KubeObject, RoleRef, Subject } from '../../../meta/index.ts';
-import { type CompiledRule, compileRules } from './rules.ts';
+import { type CompiledRule, sharedRules } from './rules.ts';
 
 export const rbacGroup = 'rbac.authorization.k8s.io';
 
@@ -25,7 +25,7 @@ const noBindings: ReadonlyMap<string, Binding> = new Map();
 export class Policy {
   version = 0;
   /** `<namespace>/<name>`; cluster roles have an empty namespace. */
-  readonly #roles = new Map<string, CompiledRule[]>();
+  readonly #roles = new Map<string, readonly CompiledRule[]>();
   readonly #bindings = new Map<string, Binding>();
   /** `<namespace>` then `user:<name>` or `group:<name>` then binding key. */
   readonly #bySubject = new Map<string, Map<string, Map<string, Binding>>>();
@@ -34,7 +34,7 @@ export class Policy {
   put(resource: string, object: KubeObject & { rules?: unknown; roleRef?: RoleRef; subjects?: Subject[] }): void {
     const { name, namespace = '' } = object.metadata;
     if (resource === 'roles' || resource === 'clusterroles') {
-      this.#roles.set(keyOf(resource, namespace, name), compileRules(object.rules));
+      this.#roles.set(keyOf(resource, namespace, name), sharedRules(object.rules));
     } else if (resource === 'rolebindings' || resource === 'clusterrolebindings') {
       this.#unbind(keyOf(resource, namespace, name));
       this.#bind(keyOf(resource, namespace, name), bindingOf(object, namespace));

@@ -26,6 +26,21 @@ export function compileRules(rules: unknown): CompiledRule[] {
     }));
 }
 
+const compiled = new Map<string, readonly CompiledRule[]>();
+const compiledLimit = 1024;
+
+/** As `compileRules`, shared by everyone whose rules say the same: every plane has the same roles of controllers. */
+export function sharedRules(rules: unknown): readonly CompiledRule[] {
+  const key = JSON.stringify(rules) ?? '';
+  let known = compiled.get(key);
+  if (known === undefined) {
+    if (compiled.size >= compiledLimit) compiled.clear();
+    known = compileRules(rules);
+    compiled.set(key, known);
+  }
+  return known;
+}
+
 function stringSet(list: unknown): ReadonlySet<string> {
   return new Set(Array.isArray(list) ? list.filter((item): item is string => typeof item === 'string') : []);
 }
