@@ -59,6 +59,8 @@ export const networkingAnnotations = {
   returnRequested: `${networking}/return-requested`,
   /** On an IPClaim: name of the interface, where the label of the same key only carries a hash of it. */
   interfaceName: `${networking}/interface-name`,
+  /** On a NetworkContext on the hub and in cells: names of the Subnets its ranges are published as, separated by commas. */
+  subnets: `${networking}/subnets`,
   /** On a NetworkContext: since when nothing needs it. RFC 3339. */
   unclaimedSince: `${networking}/unclaimed-since`,
   /** On a ServingLocation that is to go. */

@@ -112,13 +112,9 @@ describe('a network and its presence', () => {
 
     await stack.until('the context in the cell', () => alpha.cellContext(name));
     await alpha.claim('ctxsubnet-endpoint', 'ctxsubnet-net');
-    await alpha.allocated('ctxsubnet-endpoint');
-    const gateway = await stack.until(
-      'a gateway',
-      async () => (await alpha.getInterface('ctxsubnet-endpoint'))?.spec.addresses?.[0]?.gateway,
-      60,
-    );
-    expect(gateway).toBe(`${start}1`);
+    const endpoint = await alpha.allocated('ctxsubnet-endpoint');
+    expect(endpoint.status?.addresses?.[0]?.gateway, 'from the start').toBe(`${start}1`);
+    expect((await alpha.getInterface('ctxsubnet-endpoint'))?.spec.addresses?.[0]?.gateway).toBe(`${start}1`);
     const address = (await alpha.getInterface('ctxsubnet-endpoint'))?.spec.addresses?.[0]?.address ?? '';
     expect(covers(`${start}/64`, address)).toBe(true);
 

@@ -4,6 +4,7 @@ import {
   type IPFamily,
   type NetworkContext,
   type NetworkInterfaceClaim,
+  networkingAnnotations,
   networkingLabels,
   reasonMessage,
   type Subnet,
@@ -52,6 +53,21 @@ export function contextRefusal(
     carried: carried.join(' and '),
   });
   return { reason: 'AddressFamilyNotCarried', message };
+}
+
+/** Why a claim that was never bound waits for a Subnet that is on its way: bound without, it would have no gateway yet. */
+export function subnetRefusal(
+  context: Stored<NetworkContext>,
+  subnets: readonly Stored<Subnet>[],
+  location: string,
+): Refused | undefined {
+  const names = context.metadata.annotations?.[networkingAnnotations.subnets]?.split(',') ?? [];
+  const missing = names.find((name) => !subnets.some(({ metadata }) => metadata.name === name));
+  if (missing === undefined) return undefined;
+  const network = context.spec?.network.name ?? '';
+  const cause = `Subnet ${missing} is not in the cell`;
+  const message = reasonMessage('NetworkNotAvailableInLocation', { network, location, cause });
+  return { reason: 'NetworkNotAvailableInLocation', message };
 }
 
 /** UID of the network, as its presence carries it; absent on a context nobody stamped. */

@@ -87,6 +87,16 @@ describe('a claim without an interface', () => {
       { contexts: [contextOfNet({ metadata: { deletionTimestamp } })] },
       'being deleted',
     ],
+    [
+      'NetworkNotAvailableInLocation',
+      {
+        contexts: [contextOfNet({ metadata: { annotations: { [networkingAnnotations.subnets]: 'a-ipv6,a-ipv4' } } })],
+        subnets: [
+          { ...subnetOf('IPv6', 'fd20::', 64), metadata: { ...subnetOf('IPv6', '', 0).metadata, name: 'a-ipv6' } },
+        ],
+      },
+      'Subnet a-ipv4 is not in the cell',
+    ],
     ['AddressFamiliesUnknown', { contexts: [contextOfNet({ spec: { ipFamilies: undefined } })] }, 'net-us-central-1'],
     ['AddressFamilyNotCarried', { contexts: [contextOfNet({ spec: { ipFamilies: ['IPv4'] } })] }, 'IPv6'],
     ['SubnetGatewayUnusable', { subnets: [subnetOf('IPv4', '', 20)] }, 'net-us-central-1-ipv4'],

@@ -6,7 +6,7 @@ import { egressOf, egressSaid } from '../attachment.ts';
 import { dataPlaneReset } from '../dataplane.ts';
 import { isRefused, locationOf, projectOf, type Refused, type Routing, recordOf } from '../routing.ts';
 import { adoptionRefusal, networkRefusal } from './adoption.ts';
-import { contextOf, contextRefusal, type Gateways, gatewaysOf, networkUidOf } from './context.ts';
+import { contextOf, contextRefusal, type Gateways, gatewaysOf, networkUidOf, subnetRefusal } from './context.ts';
 import { isEnding, isHolding } from './ending.ts';
 import { type Derivation, interfacePatch, newInterface } from './interface.ts';
 import { decideRelease, type ReleaseStep } from './release.ts';
@@ -65,6 +65,8 @@ function admit(snapshot: Snapshot, bound: boolean): Admission | Refused {
   const context = contextOf(contexts, claim.spec.network.name, routing.location);
   const refused = contextRefusal(claim, context, routing.location, bound);
   if (refused !== undefined) return refused;
+  const waits = bound ? undefined : subnetRefusal(context!, subnets, routing.location);
+  if (waits !== undefined) return waits;
   const gateways = gatewaysOf(context!, subnets, claim.spec.ipFamilies);
   return isRefused(gateways) ? gateways : { claim, routing, context: context!, gateways };
 

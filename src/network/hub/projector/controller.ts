@@ -25,8 +25,14 @@ const name = 'network-hub-interface-projector';
 const byNetwork = 'projector/network';
 const reads = ['get', 'list', 'watch'];
 
+/** Whoever waits for the end of what they deleted (kubectl does) is to see it gone before it is back. */
+const awayMilliseconds = 2_000;
+
 /** Shows a project its interfaces, retained ones included, and takes back what it returns. */
 export function interfaceProjector(deps: NetworkDeps): Controller {
+  /** When copies that were deleted although they are held may be back. By request; `clock.monotonic()` milliseconds. */
+  const away = new Map<string, number>();
+
   return {
     name,
     rules: {
@@ -102,8 +108,13 @@ export function interfaceProjector(deps: NetworkDeps): Controller {
       const network = await networkOf(project, namespace, source, copy);
       const home = project.informer(Namespace).get('', namespace);
       const open = home !== undefined && !isTerminating(home);
+      const key = `${request.plane}\0${namespace}\0${request.name}`;
+      const left = (away.get(key) ?? 0) - deps.clock.monotonic();
+      if (copy === undefined && source !== undefined && left > 0) return { requeueAfterMilliseconds: left };
+      away.delete(key);
       const steps = decide({ source, copy, network, namespace, open });
       await act(steps, copy, hub, project, deps);
+      if (steps.some((step) => step.do === 'say-held')) away.set(key, deps.clock.monotonic() + awayMilliseconds);
       return undefined;
     },
   };

@@ -202,6 +202,9 @@ describe('interface projector', () => {
     await published('web-0-eth0');
     const first = await shown('Bound');
     await project.delete(NetworkInterface, key);
+    await stack.until('it goes', async () => (await copy()) === undefined);
+    await stack.pass(1);
+    expect(await copy(), 'whoever waits for its end sees it gone').toBeUndefined();
     await stack.until('it comes back', async () => {
       const current = await copy();
       return current !== undefined && current.metadata.uid !== first.metadata.uid;

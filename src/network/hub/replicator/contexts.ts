@@ -1,6 +1,12 @@
-import { InternetEgressClass, Network, type NetworkContext, NetworkFabricIdentity } from '../../../api/index.ts';
+import {
+  InternetEgressClass,
+  Network,
+  type NetworkContext,
+  NetworkFabricIdentity,
+  networkingAnnotations,
+} from '../../../api/index.ts';
 import type { Plane, Request } from '../../../kube/index.ts';
-import type { Stored } from '../../../meta/index.ts';
+import { findCondition, type Stored } from '../../../meta/index.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
 import {
   contextsNaming,
@@ -17,9 +23,38 @@ import {
 import type { Guard } from './controller.ts';
 import { trustedSpec } from './trusted.ts';
 
-/** Contexts reach cells with what the hub knows of their networks. */
-export function contextGuard(deps: NetworkDeps): Guard<NetworkContext> | undefined {
-  if (!hasFabric(deps)) return undefined;
+/**
+ * Contexts reach cells with the names of their Subnets, which travel by themselves: whoever is served there waits for them,
+ * and has a gateway from the start. So none is carried before it was looked at.
+ */
+export function contextGuard(deps: NetworkDeps): Guard<NetworkContext> {
+  const known = hasFabric(deps) ? fabricGuard(deps) : undefined;
+  return {
+    rules: known?.rules ?? { hub: [], project: [] },
+    kinds: known?.kinds ?? { hub: [], project: [] },
+    engage: (plane, planes, watch) => known?.engage(plane, planes, watch),
+    trusted(source, told, project, hub) {
+      if (told === undefined && !isLookedAt(source)) return undefined;
+      return withSubnets(known?.trusted(source, told, project, hub) ?? source);
+    },
+  };
+}
+
+function isLookedAt({ status }: NetworkContext): boolean {
+  const ready = findCondition(status?.conditions, 'Ready');
+  return ready !== undefined && ready.status !== 'Unknown';
+}
+
+function withSubnets(source: Stored<NetworkContext>): Stored<NetworkContext> {
+  const { ipv6SubnetRef, ipv4SubnetRef } = source.status?.ipam ?? {};
+  const names = [ipv6SubnetRef, ipv4SubnetRef].flatMap((ref) => (ref === undefined ? [] : [ref.name]));
+  if (names.length === 0) return source;
+  const annotations = { ...source.metadata.annotations, [networkingAnnotations.subnets]: names.join(',') };
+  return { ...source, metadata: { ...source.metadata, annotations } };
+}
+
+/** What the hub knows of their networks. */
+function fabricGuard(deps: NetworkDeps): Guard<NetworkContext> {
   return {
     rules: {
       hub: fabricRules,

@@ -21,8 +21,8 @@ export interface Guard<T extends KubeObject> {
   /** What `trusted` reads: nothing is carried before it is there. */
   readonly kinds: Record<'hub' | 'project', readonly ResourceType[]>;
   engage(plane: Plane, planes: Planes, watch: Watch): void;
-  /** `source` as it may be carried; `told` is what the hub has of it. */
-  trusted(source: Stored<T>, told: Stored<T> | undefined, project: Plane, hub: Plane): Stored<T>;
+  /** `source` as it may be carried, or undefined where it may not be yet; `told` is what the hub has of it. */
+  trusted(source: Stored<T>, told: Stored<T> | undefined, project: Plane, hub: Plane): Stored<T> | undefined;
 }
 
 /** Carries one kind from the projects to the hub namespaces that stand for theirs, from where cells pull it. Never status. */
@@ -82,7 +82,7 @@ export function replicator<T extends Located>(type: ResourceType<T>, deps: Netwo
       const source = cached ?? (copied ? await project.client.get(type, request) : undefined);
       for (const { namespace, copy } of targets) {
         const hubNamespace = namespace.metadata.name;
-        const carried = source && (guard?.trusted(source, copy, project, hub) ?? source);
+        const carried = source && guard !== undefined ? guard.trusted(source, copy, project, hub) : source;
         for (const step of decide({ source: carried, copy, hubNamespace, ending: isTerminating(namespace) })) {
           await act(step, type, hub);
         }

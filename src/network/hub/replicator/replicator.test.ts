@@ -106,9 +106,16 @@ describe('replicator', () => {
       metadata: { name: 'net-loc', namespace: 'default' },
       spec: { network: { name: 'net' }, location: { name: 'loc' }, ipFamilies: ['IPv4'], mtu: 1500 },
     });
-    const context = await stack.until('it is copied', () =>
-      stack.hub.get(NetworkContext, { namespace: hubNamespace, name: 'net-loc' }),
-    );
+    const key = { namespace: hubNamespace, name: 'net-loc' };
+    await stack.pass(5);
+    expect(await stack.hub.get(NetworkContext, key), 'its subnets are not known yet').toBeUndefined();
+    const condition = { type: 'Ready', status: 'True', reason: 'Ready', message: '' };
+    const conditions = [{ ...condition, lastTransitionTime: '2026-01-01T00:00:00Z' }];
+    const ipam = { ipv6SubnetRef: { name: 'net-loc-ipv6' }, ipv4SubnetRef: { name: 'net-loc-ipv4' } };
+    const said = { type: 'merge', body: { status: { conditions, ipam } } } as const;
+    await project.patch(NetworkContext, { namespace: 'default', name: 'net-loc' }, said, { subresource: 'status' });
+    const context = await stack.until('it is copied', () => stack.hub.get(NetworkContext, key));
+    expect(context.metadata.annotations?.['networking.datumapis.com/subnets']).toBe('net-loc-ipv6,net-loc-ipv4');
     expect(context.spec).toEqual({
       network: { name: 'net' },
       location: { name: 'loc' },
