@@ -1,5 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
+import { VPCAttachment, Workload } from '../../../src/api/index.ts';
+import { apiVersionOf, findCondition } from '../../../src/meta/index.ts';
 import { World } from '../compute/world.ts';
+import { workloadObject } from '../support/objects.ts';
 import { conflists, followEverything, type Scene } from './egress.ts';
 
 let world: World;
@@ -48,4 +51,37 @@ it('with caches that are late all attachments come to the same', async () => {
     return count === 5 ? undefined : `${count}`;
   });
   await followEverything(scene, 'default');
+});
+
+it('an instance whose interface can not be attached says why, and starts once it can', async () => {
+  world = await World.open({ dataPlane: 'fabric' });
+  const { stack, namespace } = world;
+  await world.run({ name: 'first', replicas: 1 });
+  const metadata = { name: 'web-here-us-central-1-0-eth0', namespace };
+  const spec = {
+    vpc: { name: 'somebody' },
+    interfaceRef: { name: 'else' },
+    interface: { name: 'eth0', mode: 'Netns' },
+  } as const;
+  await stack
+    .cell()
+    .create(VPCAttachment, { apiVersion: apiVersionOf(VPCAttachment), kind: VPCAttachment.kind, metadata, spec });
+  await world.project.create(Workload, workloadObject({ name: 'web', replicas: 2 }));
+  await stack.until('the reason on the instance', async () => {
+    const instances = await world.instances('web');
+    return instances.map(World.readyOf).sort().join() === 'False AttachmentNameTaken,True Available';
+  });
+  const ready = await stack.until('the reason on the workload', async () => {
+    const workload = await world.workload('web');
+    const condition = findCondition(workload?.status?.conditions, 'ReplicasReady');
+    return condition?.message.includes('AttachmentNameTaken') && condition;
+  });
+  expect(ready).toMatchObject({
+    status: 'False',
+    message: expect.stringContaining(
+      '1 of 2 instances wait: AttachmentNameTaken: VPCAttachment web-here-us-central-1-0-eth0 belongs to something else',
+    ),
+  });
+  await stack.cell().delete(VPCAttachment, metadata);
+  await world.ready('web', 2);
 });

@@ -204,6 +204,30 @@ describe('what is said', () => {
     expect(findCondition(told.status?.conditions, 'Ready')?.message).toContain('gate Network');
   });
 
+  it('of one whose interface can not be prepared is why, and of one that is only on its way nothing for a while', () => {
+    const unprepared = (reason: string) => claim([...bound, says('Prepared', 'False', reason)]);
+    const taken = decided({ claim: unprepared('AttachmentNameTaken'), dataPlane: 'fabric' });
+    expect(taken.gates).toBeUndefined();
+    expect(findCondition(taken.status?.conditions, 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'AttachmentNameTaken',
+      message: 'because of AttachmentNameTaken',
+    });
+    for (const reason of ['AwaitingNetworkContext', 'AwaitingVPC', 'AwaitingVPCIdentifier']) {
+      const waiting = { claim: unprepared(reason), dataPlane: 'fabric' } as const;
+      expect(readyOf(decided(waiting)), reason).toEqual(['Unknown', 'Pending']);
+      expect(readyOf(decided({ ...waiting, now: late }))).toEqual(['False', reason]);
+    }
+    // Of an interface that another claim holds, or where nobody prepares, it means nothing.
+    const other = {
+      claim: unprepared('AttachmentNameTaken'),
+      networkInterface: networkInterface('another'),
+      now: late,
+    };
+    expect(readyOf(decided({ ...other, dataPlane: 'fabric' }))).toEqual(['False', 'SchedulingGatesPresent']);
+    expect(decided({ claim: unprepared('AttachmentNameTaken') }).gates).toEqual([]);
+  });
+
   it('of one among a thousand that come up at once is nothing for as long as that takes', () => {
     const waiting = { claim: { ...claim([]), status: {} }, networkInterface: undefined, crowd: 1000 };
     expect(decided({ ...waiting, now: late }).status).toBeUndefined();

@@ -123,6 +123,10 @@ const underWay: ReadonlySet<string> = new Set([
   'AwaitingPropagation',
   // The first deployment in a location brings the network there: until it has, its claims are told that it is not.
   'NetworkNotAvailableInLocation',
+  // And then the data plane makes what it needs of it.
+  'AwaitingNetworkContext',
+  'AwaitingVPC',
+  'AwaitingVPCIdentifier',
 ]);
 
 function opens(gate: string, { claim, networkInterface, quota, dataPlane, networking, data }: Snapshot): boolean {
@@ -160,6 +164,13 @@ function absence({ claim, networkRefusal }: Snapshot): Said | undefined {
   return seen === undefined || seen.reason === 'NetworkNotAvailableInLocation' ? networkRefusal : undefined;
 }
 
+/** What the data plane says it cannot prepare an interface for; of a claim that speaks for the slot. */
+function unprepared({ claim, networkInterface, dataPlane }: Snapshot): Said | undefined {
+  if (dataPlane === 'none' || !isBelieved(claim, networkInterface)) return undefined;
+  const prepared = findCondition(claim.status?.conditions, 'Prepared');
+  return prepared?.status === 'False' ? { reason: prepared.reason, message: prepared.message } : undefined;
+}
+
 /** Compute's conditions; `Ready` as it is where there is nothing to say of it yet. */
 function conditionsOf(snapshot: Snapshot, readiness: Readiness | undefined): Condition[] {
   const { instance, quota, now } = snapshot;
@@ -178,7 +189,7 @@ function readyOf(snapshot: Snapshot, stays: readonly { name: string }[]): Readin
   const gates = instance.spec?.controller?.schedulingGates ?? [];
   if (gates.length > 0 && stays.length > 0) {
     const network = stays.some((gate) => gate.name === schedulingGates.network);
-    const refused = network ? (absence(snapshot) ?? refusal(claim)) : undefined;
+    const refused = network ? (absence(snapshot) ?? refusal(claim) ?? unprepared(snapshot)) : undefined;
     if (refused !== undefined) return { status: 'False', ...refused };
     const waitsForData = stays.some((gate) => gate.name === schedulingGates.referencedData);
     if (waitsForData && data !== undefined && data !== 'there') return { status: 'False', ...data };
