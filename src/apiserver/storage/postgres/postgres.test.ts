@@ -4,6 +4,7 @@ import { systemClock } from '../../../kube/index.ts';
 import { StorageOpenError } from '../errors.ts';
 import { PreconditionFailed, RevisionCompacted, RevisionInFuture, type Storage } from '../storage.ts';
 import { bytes, key, names, put, Recorder, remove, text } from '../testing.ts';
+import { testStorage } from '../testing-suite.ts';
 import { openPostgresStorage } from './open.ts';
 
 let cluster: Cluster;
@@ -12,7 +13,7 @@ let open: Storage[];
 
 beforeAll(async () => {
   cluster = await startCluster();
-}, 60_000);
+}, 180_000);
 afterAll(() => cluster.stop());
 beforeEach(async () => {
   url = await cluster.database();
@@ -34,6 +35,8 @@ async function server(history = {}): Promise<Storage> {
   open.push(storage);
   return storage;
 }
+
+testStorage((options) => server(options?.history));
 
 const all = (storage: Storage, query: object = {}) => storage.list({ plane: 'p', resource: 'g/things', ...query });
 
@@ -257,7 +260,7 @@ test('a database that dies: what was acknowledged is there, and the servers go o
   const there = new Set((await all(storage)).records.map((record) => record.key.name));
   expect(acknowledged.filter((name) => !there.has(name))).toEqual([]);
   await recorder.until((each) => acknowledged.every((name) => each.seen.some((event) => event.key.name === name)));
-}, 60_000);
+}, 180_000);
 
 test.each([
   ['postgres://berth@127.0.0.1:1/x', 'nothing listens there'],

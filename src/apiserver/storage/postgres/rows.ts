@@ -16,7 +16,7 @@ const readRows = `SELECT n.at, l.revision, l.value
  */
 const writeRows = `WITH data AS (SELECT ?::bytea AS bytes), new AS (
     SELECT n.*, substring(data.bytes FROM n.start FOR n.length) AS value,
-      CASE WHEN n.earlier_length > 0 THEN substring(data.bytes FROM n.earlier_start FOR n.earlier_length) END AS earlier
+      CASE WHEN n.earlier_length >= 0 THEN substring(data.bytes FROM n.earlier_start FOR n.earlier_length) END AS earlier
     FROM data, unnest(?::bigint[], ?::integer[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::integer[],
       ?::integer[], ?::boolean[], ?::boolean[], ?::integer[], ?::integer[], ?::bigint[])
       AS n (revision, seq, plane, resource, namespace, name, deleted, start, length,
@@ -150,7 +150,7 @@ function packed(entries: readonly Entry[]): SqlValue[] {
     entries.map((entry) => entry.earlier === undefined),
     entries.map((entry) => entry.last),
     entries.map((entry) => starts.get(there(entry) ?? entry)!),
-    entries.map((entry) => there(entry)?.value.byteLength ?? 0),
+    entries.map((entry) => there(entry)?.value.byteLength ?? -1),
     entries.map((entry) => there(entry)?.revision ?? 0),
   ];
   return columns as unknown as SqlValue[];
