@@ -111,7 +111,7 @@ describe('a controller of controller-runtime', () => {
     second = new Painter('second');
     const lease = await client.get(Lease, keyOf('painter.clients.example.com'));
     expect(lease?.spec).toMatchObject({ leaseDurationSeconds: 3, leaseTransitions: 0 });
-    await expect.poll(() => second.output, patience).toContain('attempting to acquire leader lease');
+    await expect.poll(() => second.output, patience).toMatch(/attempting to acquire leader lease/i);
     expect(second.elected).toBe(false);
   });
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  type Client,
   createClient,
   type RunningInformer,
   seededRandom,
@@ -7,7 +8,18 @@ import {
   systemClock,
   type Transport,
 } from '../../src/kube/index.ts';
-import { type Api, type ApiOptions, ConfigMap, clientOver, connect, startApi, temporaryFolder } from './support/api.ts';
+import type { KubeObject, Stored } from '../../src/meta/index.ts';
+import {
+  type Api,
+  type ApiOptions,
+  ConfigMap,
+  clientOver,
+  configMap,
+  connect,
+  keyOf,
+  startApi,
+  temporaryFolder,
+} from './support/api.ts';
 import { BreakingProxy } from './support/breaking-proxy.ts';
 import { churn } from './support/churn.ts';
 import { hastyClock } from './support/hasty-clock.ts';
@@ -16,6 +28,7 @@ import { asInformersTell, followPlainly, lines, listenTo, type Told } from './su
 
 const disconnects = rounds('TRUST_DISCONNECTS', 1_000);
 const outages = rounds('TRUST_OUTAGES', 20);
+const ownWrites = rounds('TRUST_OWN_WRITES', 400);
 /** Revisions kept where history is to be forgotten. */
 const history = 32;
 const watchers = 8;
@@ -33,6 +46,7 @@ class World {
   readonly truth: Told[] = [];
   relists = 0;
   readonly api: Api;
+  #port = 0;
   readonly #ending = new AbortController();
   readonly #transports: Transport[] = [];
   readonly #running: Promise<unknown>[] = [];
@@ -47,6 +61,7 @@ class World {
   /** Watchers first, so that they must tell everything; then the writers. */
   async begin({ plainly }: { plainly: number }): Promise<void> {
     const port = await this.proxy.listen();
+    this.#port = port;
     const inside = clientOver(this.api.direct());
     const { items, resourceVersion } = await inside.list(ConfigMap);
     expect(items).toEqual([]);
@@ -90,6 +105,15 @@ class World {
     await Promise.all(this.#transports.map((transport) => transport.close()));
     await this.proxy.close();
     await this.api.close();
+  }
+
+  /** A client that writes past the proxy and an informer that watches through it, which is told what was written. */
+  reader(): { client: Client; informer: RunningInformer<ConfigMap> } {
+    this.#inform(this.#port, this.informers.length);
+    const informer = this.informers.at(-1)!;
+    const onWrite = (_: unknown, object: Stored<KubeObject>) => informer.overlay(object as Stored<ConfigMap>);
+    const client = createClient({ transport: this.#connect(this.api.port), basePath: '', clock: systemClock, onWrite });
+    return { client, informer };
   }
 
   #inform(port: number, number: number): void {
@@ -173,6 +197,38 @@ describe(`seed ${seed}`, () => {
     const relists = world.relists - listsBefore;
     expect(relists).toBeGreaterThanOrEqual(outages);
     console.log(`${world.proxy.broken} disconnects, ${relists} lists because of 410, seed ${seed}`);
+  });
+
+  it(`${ownWrites} writes are each seen by their writer at once and never unseen, whatever breaks meanwhile`, async () => {
+    const world = await start({ historyRevisions: history });
+    await world.begin({ plainly: 0 });
+    const { informer, client } = world.reader();
+    await informer.whenSynced();
+    const random = seededRandom(`${seed} own writes`);
+    const shown = () => informer.list().filter(({ metadata }) => metadata.name.startsWith('own-'));
+    const written = new Map<string, number>();
+    const unseen: string[] = [];
+    const look = (): void => {
+      const versions = new Map(shown().map(({ metadata }) => [metadata.name, Number(metadata.resourceVersion)]));
+      for (const [name, version] of written) {
+        if ((versions.get(name) ?? 0) < version)
+          unseen.push(`${name} at ${versions.get(name)}, it was written at ${version}`);
+      }
+    };
+    informer.onEvent(look);
+    for (let n = 0; n < ownWrites; n++) {
+      const name = `own-${Math.floor(random.next() * 8)}`;
+      const data = { by: `own ${n}` };
+      const { metadata } = written.has(name)
+        ? await client.patch(ConfigMap, keyOf(name), { type: 'merge', body: { data } })
+        : await client.create(ConfigMap, configMap(name, data.by));
+      written.set(name, Number(metadata.resourceVersion));
+      look();
+      if (random.next() < 0.1) await systemClock.sleep(random.next() * 100);
+    }
+    expect(unseen).toEqual([]);
+    expect(world.proxy.broken).toBeGreaterThan(ownWrites / 20);
+    console.log(`${ownWrites} writes seen at once, ${world.proxy.broken} disconnects, seed ${seed}`);
   });
 });
 

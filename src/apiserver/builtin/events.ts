@@ -97,6 +97,18 @@ function lastSeen(event: CoreEvent, now: number): string {
   return time === undefined ? '<unknown>' : humanDuration(now - time);
 }
 
+const referenceFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const;
+
+/** Selectable fields of the object an event is about: `<prefix>.kind` and the others. */
+function fieldsOf(
+  prefix: string,
+  reference: (event: KubeObject) => Reference | undefined,
+): Record<string, (event: KubeObject) => string> {
+  return Object.fromEntries(
+    referenceFields.map((name) => [`${prefix}.${name}`, (event: KubeObject) => reference(event)?.[name] ?? '']),
+  );
+}
+
 function objectOf({ kind = '', name = '' }: Reference = {}): string {
   return `${kind.toLowerCase()}/${name}`;
 }
@@ -105,15 +117,7 @@ const microTime = { type: 'string', format: 'date-time', nullable: true };
 const nullableTime = { ...time, nullable: true };
 const reference = {
   'x-kubernetes-map-type': 'atomic',
-  ...object({
-    kind: string,
-    namespace: string,
-    name: string,
-    uid: string,
-    apiVersion: string,
-    resourceVersion: string,
-    fieldPath: string,
-  }),
+  ...object(Object.fromEntries(referenceFields.map((name) => [name, string]))),
 };
 const source = object({ component: string, host: string });
 const series = object({ count: int32, lastObservedTime: microTime });
@@ -157,13 +161,7 @@ export const coreEvents = builtin({
     cells: { 'Last Seen': lastSeen, Object: (event) => objectOf((event as CoreEvent).involvedObject) },
     validate: (event) => validateEvent(event as CoreEvent, 'reportingComponent'),
     fields: {
-      'involvedObject.kind': (event) => (event as CoreEvent).involvedObject?.kind ?? '',
-      'involvedObject.namespace': (event) => (event as CoreEvent).involvedObject?.namespace ?? '',
-      'involvedObject.name': (event) => (event as CoreEvent).involvedObject?.name ?? '',
-      'involvedObject.uid': (event) => (event as CoreEvent).involvedObject?.uid ?? '',
-      'involvedObject.apiVersion': (event) => (event as CoreEvent).involvedObject?.apiVersion ?? '',
-      'involvedObject.resourceVersion': (event) => (event as CoreEvent).involvedObject?.resourceVersion ?? '',
-      'involvedObject.fieldPath': (event) => (event as CoreEvent).involvedObject?.fieldPath ?? '',
+      ...fieldsOf('involvedObject', (event) => (event as CoreEvent).involvedObject),
       reason: (event) => (event as CoreEvent).reason ?? '',
       reportingComponent: (event) => (event as CoreEvent).reportingComponent ?? '',
       source: (event) => (event as CoreEvent).source?.component ?? (event as CoreEvent).reportingComponent ?? '',
@@ -217,13 +215,7 @@ export const newEvents = builtin({
     convert: { toStored: (event) => toCore(event), fromStored: (event) => fromCore(event) },
     validate: (event, old) => validateNewEvent(toCore(event), old === undefined ? undefined : toCore(old)),
     fields: {
-      'regarding.kind': (event) => (event as NewEvent).regarding?.kind ?? '',
-      'regarding.namespace': (event) => (event as NewEvent).regarding?.namespace ?? '',
-      'regarding.name': (event) => (event as NewEvent).regarding?.name ?? '',
-      'regarding.uid': (event) => (event as NewEvent).regarding?.uid ?? '',
-      'regarding.apiVersion': (event) => (event as NewEvent).regarding?.apiVersion ?? '',
-      'regarding.resourceVersion': (event) => (event as NewEvent).regarding?.resourceVersion ?? '',
-      'regarding.fieldPath': (event) => (event as NewEvent).regarding?.fieldPath ?? '',
+      ...fieldsOf('regarding', (event) => (event as NewEvent).regarding),
       reason: (event) => (event as NewEvent).reason ?? '',
       reportingController: (event) => (event as NewEvent).reportingController ?? '',
       type: (event) => (event as NewEvent).type ?? '',

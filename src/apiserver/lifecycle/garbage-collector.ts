@@ -1,5 +1,5 @@
-import type { Client, Clock, Random, Request } from '../../kube/index.ts';
-import { isApiError, isTerminating, type KubeObject, type OwnerReference, type Stored } from '../../meta/index.ts';
+import type { Client, Request } from '../../kube/index.ts';
+import { isTerminating, type KubeObject, type OwnerReference, type Stored } from '../../meta/index.ts';
 import type { ServedResource } from '../resource.ts';
 import type { StorageEvent, StoredRecord } from '../storage/storage.ts';
 import { keyOf, orphan, removeFinalizer, writeOwners } from './dependents.ts';
@@ -15,14 +15,7 @@ import {
   ownersOf,
 } from './owner-index.ts';
 import { findResource, garbageCollectorAccount, type LifecyclePlane } from './plane.ts';
-import { Workers } from './workers.ts';
-
-export interface LifecycleOptions {
-  clock: Clock;
-  random: Random;
-  /** Told of every attempt that failed and is going to be made again. */
-  onError: (error: unknown, what: string) => void;
-}
+import { type LifecycleOptions, PlaneWorkers } from './workers.ts';
 
 const concurrency = 16;
 const crds = 'apiextensions.k8s.io/customresourcedefinitions';
@@ -54,16 +47,15 @@ type Standing = 'solid' | 'absent' | 'waiting' | 'unresolvable' | 'invalid';
  */
 export class GarbageCollector {
   readonly #options: LifecycleOptions;
-  readonly #planes = new Map<string, PlaneState>();
-  readonly #workers: Workers;
+  readonly workers: PlaneWorkers<PlaneState>;
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
-    const onError = (error: unknown, request: Request) => {
-      // A conflict is somebody else's write in between: what to do is decided anew.
-      if (!isApiError(error, 'Conflict')) options.onError(error, `garbage collection of ${nameFor(request)}`);
-    };
-    this.#workers = new Workers({ ...options, concurrency, onError }, (request) => this.#look(request));
+    this.workers = new PlaneWorkers(options, {
+      concurrency,
+      about: (request) => `garbage collection of ${nameFor(request)}`,
+      do: (state, request) => this.#look(state, request),
+    });
   }
 
   /** What to tell about `plane` from now on. */
@@ -83,21 +75,8 @@ export class GarbageCollector {
         this.#take(state, index.apply(event));
       },
     };
-    this.#planes.set(plane.id, state);
+    this.workers.open(plane.id, state);
     return state;
-  }
-
-  close(plane: string): void {
-    this.#planes.delete(plane);
-    this.#workers.queue.drop((request) => request.plane === plane);
-  }
-
-  get idle(): boolean {
-    return this.#workers.idle;
-  }
-
-  stop(): Promise<void> {
-    return this.#workers.stop();
   }
 
   #take(state: PlaneState, findings: readonly Finding[]): void {
@@ -124,19 +103,17 @@ export class GarbageCollector {
   }
 
   #add(state: PlaneState, object: ObjectLocation): void {
-    this.#workers.queue.add(requestFor(state.plane.id, object));
+    this.workers.queue.add(requestFor(state.plane.id, object));
   }
 
   #retryUnresolved(state: PlaneState): void {
     for (const key of state.unresolved) {
-      this.#workers.queue.addAfter(requestFor(state.plane.id, JSON.parse(key) as ObjectLocation), afterCrdMilliseconds);
+      this.workers.queue.addAfter(requestFor(state.plane.id, JSON.parse(key) as ObjectLocation), afterCrdMilliseconds);
     }
     state.unresolved.clear();
   }
 
-  async #look(request: Request): Promise<void> {
-    const state = this.#planes.get(request.plane);
-    if (state === undefined) return;
+  async #look(state: PlaneState, request: Request): Promise<void> {
     const location = locationOf(request);
     const resource = findResource(state.plane, location.resource);
     if (resource === undefined) return;

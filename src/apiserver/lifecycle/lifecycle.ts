@@ -6,6 +6,7 @@ import { GarbageCollector } from './garbage-collector.ts';
 import { NamespaceController } from './namespaces.ts';
 import { distinctResources, type LifecyclePlane, storageResourceOf } from './plane.ts';
 import { RoleAggregator } from './role-aggregation.ts';
+import type { PlaneWorkers } from './workers.ts';
 
 export interface LifecycleSettings {
   storage: Pick<Storage, 'list' | 'onCommit' | 'get' | 'commit'>;
@@ -26,6 +27,7 @@ export class Lifecycle {
   readonly #collector: GarbageCollector;
   readonly #namespaces: NamespaceController;
   readonly #roles: RoleAggregator;
+  readonly #workers: readonly Pick<PlaneWorkers<unknown>, 'close' | 'idle' | 'stop'>[];
   readonly #events: EventRetention | undefined;
 
   constructor(settings: LifecycleSettings) {
@@ -35,6 +37,7 @@ export class Lifecycle {
     this.#collector = new GarbageCollector({ clock, random, onError });
     this.#namespaces = new NamespaceController({ clock, random, onError });
     this.#roles = new RoleAggregator({ clock, random, onError });
+    this.#workers = [this.#collector.workers, this.#namespaces.workers, this.#roles.workers];
     this.#events =
       retentionMilliseconds === 0 ? undefined : new EventRetention({ storage, clock, retentionMilliseconds, onError });
   }
@@ -55,21 +58,19 @@ export class Lifecycle {
   /** Forgets a plane (its deletion, or the server's end). */
   closePlane(plane: string): void {
     this.#feed.close(plane);
-    this.#collector.close(plane);
-    this.#namespaces.close(plane);
-    this.#roles.close(plane);
+    for (const workers of this.#workers) workers.close(plane);
     this.#events?.close(plane);
   }
 
   /** Whether everything committed so far has been dealt with, as far as it can be now. */
   get idle(): boolean {
-    return this.#collector.idle && this.#namespaces.idle && this.#roles.idle;
+    return this.#workers.every((workers) => workers.idle);
   }
 
   /** Resolves when nothing is going on any more. */
   async stop(): Promise<void> {
     this.#feed.stop();
-    await Promise.all([this.#collector.stop(), this.#namespaces.stop(), this.#roles.stop(), this.#events?.stop()]);
+    await Promise.all([...this.#workers.map((workers) => workers.stop()), this.#events?.stop()]);
   }
 }
 

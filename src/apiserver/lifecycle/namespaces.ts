@@ -3,10 +3,9 @@ import { isApiError, isTerminating, type KubeObject, Namespace, type Stored } fr
 import type { ServedResource } from '../resource.ts';
 import type { StorageEvent, StoredRecord } from '../storage/storage.ts';
 import type { Follower } from './follow.ts';
-import type { LifecycleOptions } from './garbage-collector.ts';
 import { type ContentState, namespaceConditions } from './namespace-conditions.ts';
 import { distinctResources, type LifecyclePlane, namespaceControllerAccount } from './plane.ts';
-import { Workers } from './workers.ts';
+import { type LifecycleOptions, PlaneWorkers } from './workers.ts';
 
 const concurrency = 4;
 const deletesAtOnce = 16;
@@ -28,17 +27,15 @@ interface PlaneState extends Follower {
  */
 export class NamespaceController {
   readonly #options: LifecycleOptions;
-  readonly #planes = new Map<string, PlaneState>();
-  readonly #workers: Workers;
+  readonly workers: PlaneWorkers<PlaneState>;
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
-    const onError = (error: unknown, request: Request) => {
-      if (!isApiError(error, 'Conflict')) {
-        options.onError(error, `deletion of namespace ${request.name} in ${request.plane}`);
-      }
-    };
-    this.#workers = new Workers({ ...options, concurrency, onError }, (request) => this.#empty(request));
+    this.workers = new PlaneWorkers(options, {
+      concurrency,
+      about: (request) => `deletion of namespace ${request.name} in ${request.plane}`,
+      do: (state, request) => this.#empty(state, request),
+    });
   }
 
   open(plane: LifecyclePlane): Follower {
@@ -49,21 +46,8 @@ export class NamespaceController {
       loaded: (record: StoredRecord) => this.#take(state, { type: 'put', ...record }),
       changed: (event: StorageEvent) => this.#take(state, event),
     };
-    this.#planes.set(plane.id, state);
+    this.workers.open(plane.id, state);
     return state;
-  }
-
-  close(plane: string): void {
-    this.#planes.delete(plane);
-    this.#workers.queue.drop((request) => request.plane === plane);
-  }
-
-  get idle(): boolean {
-    return this.#workers.idle;
-  }
-
-  stop(): Promise<void> {
-    return this.#workers.stop();
   }
 
   #take(state: PlaneState, { type, key, value }: Pick<StorageEvent, 'type' | 'key' | 'value'>): void {
@@ -74,16 +58,14 @@ export class NamespaceController {
       if (!deleting) state.terminating.delete(key.name);
       else if (!state.terminating.has(key.name)) {
         state.terminating.add(key.name);
-        this.#workers.queue.add({ plane, namespace: '', name: key.name });
+        this.workers.queue.add({ plane, namespace: '', name: key.name });
       }
     } else if (type === 'delete' && state.terminating.has(key.namespace)) {
-      this.#workers.queue.add({ plane, namespace: '', name: key.namespace });
+      this.workers.queue.add({ plane, namespace: '', name: key.namespace });
     }
   }
 
-  async #empty(request: Request): Promise<void> {
-    const state = this.#planes.get(request.plane);
-    if (state === undefined) return;
+  async #empty(state: PlaneState, request: Request): Promise<void> {
     const { client } = state;
     const namespace = await client.get(Namespace, { namespace: '', name: request.name });
     if (namespace === undefined || !isTerminating(namespace)) return;
@@ -97,7 +79,7 @@ export class NamespaceController {
     const current = report ? await writeConditions(client, namespace, content, this.#options.clock.now()) : namespace;
     if (!emptied) {
       if (content.failures.length > 0) throw new AggregateError(content.failures, String(content.failures[0]));
-      this.#workers.queue.addAfter(request, againMilliseconds);
+      this.workers.queue.addAfter(request, againMilliseconds);
       return;
     }
     const rest = finalizers.filter((finalizer) => finalizer !== kubernetesFinalizer);

@@ -1,9 +1,8 @@
-import type { Client, Request } from '../../kube/index.ts';
-import { ClusterRole, isApiError, jsonEqual, type PolicyRule, type Stored, selects } from '../../meta/index.ts';
+import type { Client } from '../../kube/index.ts';
+import { ClusterRole, jsonEqual, type PolicyRule, type Stored, selects } from '../../meta/index.ts';
 import type { Follower } from './follow.ts';
-import type { LifecycleOptions } from './garbage-collector.ts';
 import type { LifecyclePlane } from './plane.ts';
-import { Workers } from './workers.ts';
+import { type LifecycleOptions, PlaneWorkers } from './workers.ts';
 
 /** As on Kubernetes: its name as a service account in kube-system, and as the manager of the rules it applies. */
 const account = 'clusterrole-aggregation-controller';
@@ -14,19 +13,19 @@ const resource = 'rbac.authorization.k8s.io/clusterroles';
  * looked at together: a role taken in may itself take others in, and each write is a change that is followed.
  */
 export class RoleAggregator {
-  readonly #clients = new Map<string, Client>();
-  readonly #workers: Workers;
+  readonly workers: PlaneWorkers<Client>;
 
   constructor(options: LifecycleOptions) {
-    const onError = (error: unknown, request: Request): void => {
-      if (!isApiError(error, 'Conflict')) options.onError(error, `aggregation of cluster roles in ${request.plane}`);
-    };
-    this.#workers = new Workers({ ...options, concurrency: 1, onError }, (request) => this.#aggregate(request.plane));
+    this.workers = new PlaneWorkers<Client>(options, {
+      concurrency: 1,
+      about: (request) => `aggregation of cluster roles in ${request.plane}`,
+      do: aggregate,
+    });
   }
 
   open(plane: LifecyclePlane): Follower {
-    this.#clients.set(plane.id, plane.client(account));
-    const look = (): void => this.#workers.queue.add({ plane: plane.id, namespace: '', name: '' });
+    this.workers.open(plane.id, plane.client(account));
+    const look = (): void => this.workers.queue.add({ plane: plane.id, namespace: '', name: '' });
     return {
       loaded: () => {},
       listed: look,
@@ -35,31 +34,16 @@ export class RoleAggregator {
       },
     };
   }
+}
 
-  close(plane: string): void {
-    this.#clients.delete(plane);
-    this.#workers.queue.drop((request) => request.plane === plane);
-  }
-
-  get idle(): boolean {
-    return this.#workers.idle;
-  }
-
-  stop(): Promise<void> {
-    return this.#workers.stop();
-  }
-
-  async #aggregate(plane: string): Promise<void> {
-    const client = this.#clients.get(plane);
-    if (client === undefined) return;
-    const { items } = await client.list(ClusterRole);
-    for (const role of items) {
-      const rules = aggregatedRules(role, items);
-      if (rules === undefined || jsonEqual(rules, role.rules ?? [])) continue;
-      const body = { apiVersion: role.apiVersion, kind: role.kind, metadata: { name: role.metadata.name }, rules };
-      const key = { namespace: '', name: role.metadata.name };
-      await client.patch(ClusterRole, key, { type: 'apply', body, fieldManager: account, force: true });
-    }
+async function aggregate(client: Client): Promise<void> {
+  const { items } = await client.list(ClusterRole);
+  for (const role of items) {
+    const rules = aggregatedRules(role, items);
+    if (rules === undefined || jsonEqual(rules, role.rules ?? [])) continue;
+    const body = { apiVersion: role.apiVersion, kind: role.kind, metadata: { name: role.metadata.name }, rules };
+    const key = { namespace: '', name: role.metadata.name };
+    await client.patch(ClusterRole, key, { type: 'apply', body, fieldManager: account, force: true });
   }
 }
 

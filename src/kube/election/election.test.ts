@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Lease } from '../../meta/index.ts';
 import { VirtualClock } from '../clock/virtual.ts';
@@ -17,12 +18,15 @@ function setUp() {
 
   function run(identity: string) {
     const ending = new AbortController();
-    const link: { cut: boolean } = { cut: false };
+    /** Cut: nothing gets through, in one direction or in both. */
+    const link: { cut: boolean | 'answers' } = { cut: false };
     const direct = server.transport();
     const transport: Transport = {
       ...direct,
       request(request) {
-        if (!link.cut) return direct.request(request);
+        if (link.cut === false) return direct.request(request);
+        // Done, and never told.
+        if (link.cut === 'answers') void direct.request(request);
         return new Promise((_, reject) =>
           request.signal?.addEventListener('abort', () => reject(request.signal?.reason)),
         );
@@ -96,6 +100,48 @@ describe('an election', () => {
     a.stop();
     b.stop();
     await clock.advanceUntil(Promise.all([a.done, b.done]));
+  });
+
+  it('is over when another holds the lease, and what that one wrote is left alone', async () => {
+    const { clock, server, leading, run } = setUp();
+    const a = run('a');
+    await clock.advance(30_000);
+    expect([...leading]).toEqual(['a']);
+    const held = server.read(Lease, 'kube-system', 'berth')!;
+    server.put(Lease, { ...held, spec: { ...held.spec, holderIdentity: 'by hand', leaseDurationSeconds: 3600 } });
+    await clock.advance(4_500);
+    expect([...leading]).toEqual([]);
+    await clock.advance(600_000);
+    expect([...leading]).toEqual([]);
+    expect(server.read(Lease, 'kube-system', 'berth')?.spec?.holderIdentity).toBe('by hand');
+    a.stop();
+    await clock.advanceUntil(a.done);
+  });
+
+  it('never has two leaders whoever is cut off, and has one again once nobody is', async () => {
+    const names = ['a', 'b', 'c'];
+    const step = fc.record({
+      who: fc.constantFrom(...names),
+      cut: fc.constantFrom(true, false, false, 'answers' as const),
+      seconds: fc.integer({ min: 0, max: 25 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const { clock, leading, history, run } = setUp();
+        const candidates = new Map(names.map((name) => [name, run(name)]));
+        for (const { who, cut, seconds } of steps) {
+          candidates.get(who)!.link.cut = cut;
+          await clock.advance(seconds * 1000);
+        }
+        for (const { link } of candidates.values()) link.cut = false;
+        await clock.advance(40_000);
+        expect(history.filter((entry) => entry.includes('+'))).toEqual([]);
+        expect(leading.size).toBe(1);
+        for (const { stop } of candidates.values()) stop();
+        await clock.advanceUntil(Promise.all([...candidates.values()].map(({ done }) => done)));
+      }),
+      { numRuns: 100 },
+    );
   });
 
   it('is refused figures that would let two lead', async () => {

@@ -17,9 +17,12 @@ export const widgetType: ResourceType<Widget> = {
 const condition = {
   type: 'object',
   required: ['type', 'status'],
-  properties: Object.fromEntries(
-    ['type', 'status', 'reason', 'message', 'lastTransitionTime'].map((name) => [name, { type: 'string' }]),
-  ),
+  properties: {
+    ...Object.fromEntries(
+      ['type', 'status', 'reason', 'message', 'lastTransitionTime'].map((name) => [name, { type: 'string' }]),
+    ),
+    observedGeneration: { type: 'integer' },
+  },
 };
 
 export const widgetDefinition: CustomResourceDefinition = {

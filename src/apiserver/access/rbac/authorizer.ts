@@ -86,7 +86,13 @@ export class RbacAuthorizer implements Authorizer {
     if (this.#loading.get(plane) !== late) return;
     this.#loading.delete(plane);
     for (const event of late) if (event.revision > revision) apply(policy, event);
-    this.#planes.set(plane, { policy, byIdentity: new WeakMap(), byName: new Map(), used: new Map(), refused: new Map() });
+    this.#planes.set(plane, {
+      policy,
+      byIdentity: new WeakMap(),
+      byName: new Map(),
+      used: new Map(),
+      refused: new Map(),
+    });
   }
 
   /** Forgets a plane (its deletion). */
