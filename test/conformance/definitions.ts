@@ -238,18 +238,6 @@ export async function ownDefinition(name: string): Promise<Json> {
   return parse(await readFile(new URL(`${name}.yaml`, ownFolder), 'utf8'));
 }
 
-/** A definition without its CEL rules. */
-export function withoutRules(definition: Json): Json {
-  const strip = (value: Json): void => {
-    if (typeof value !== 'object' || value === null) return;
-    if (!Array.isArray(value)) delete value['x-kubernetes-validations'];
-    for (const child of Object.values(value)) strip(child);
-  };
-  const copy = structuredClone(definition);
-  strip(copy);
-  return copy;
-}
-
 /** Resolves once a CRD made just now is served. */
 export async function served(api: Session, definition: Json): Promise<void> {
   const { group: itsGroup, names, versions } = definition.spec;

@@ -1,13 +1,4 @@
-import {
-  bagDefinition,
-  crds,
-  gadgetDefinition,
-  group,
-  ownDefinition,
-  ownDefinitions,
-  served,
-  withoutRules,
-} from '../definitions.ts';
+import { bagDefinition, crds, gadgetDefinition, group, ownDefinition, ownDefinitions, served } from '../definitions.ts';
 import { scenario } from '../harness/scenario.ts';
 import type { Json } from '../harness/session.ts';
 
@@ -25,7 +16,7 @@ scenario('definitions: installing the CRDs under test', async (api) => {
     await ownDefinition('networks.networking.datumapis.com'),
     await ownDefinition('networkinterfaces.networking.datumapis.com'),
     await ownDefinition('locations.networking.datumapis.com'),
-    withoutRules(await ownDefinition('workloads.compute.datumapis.com')),
+    await ownDefinition('workloads.compute.datumapis.com'),
     await ownDefinition('vpcs.cloud.datumapis.com'),
   ]) {
     await api.post(crds, definition);

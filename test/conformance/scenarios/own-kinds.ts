@@ -60,9 +60,10 @@ scenario('kinds of this project', async (api) => {
         networkInterfaces: [{ network: { name: 'default' } }],
       },
     },
-    placements: [{ name: 'p', cityCodes: ['DFW'], scaleSettings: { minReplicas: 1 } }],
+    placements: [{ name: 'p', locations: [{ name: 'dfw' }], scaleSettings: { minReplicas: 1 } }],
   };
   await api.post(workloads, workload('w', good));
+  await api.post(workloads, workload('nowhere', { ...good, placements: [{ ...good.placements[0], locations: [] }] }));
   await api.post(workloads, workload('empty', {}));
   await api.post(workloads, workload('twice', { ...good, placements: [good.placements[0], good.placements[0]] }));
   await api.patch('apply', `${workloads}/applied?fieldManager=a`, workload('applied', good));
