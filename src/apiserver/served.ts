@@ -34,6 +34,8 @@ export interface Strategy {
   readonly unconditionalUpdate: boolean;
   /** Further subresources, only PUT and PATCH on them (`finalize`, `approval`). */
   readonly extraSubresources?: readonly string[];
+  /** A delete answers what was deleted, not a Status. */
+  readonly answersDeleted?: boolean;
   /** Subresources that only answer a POST, and the kind that is sent and answered. */
   readonly asked?: Readonly<Record<string, { group: string; version: string; kind: string }>>;
   prepareCreate?(object: KubeObject, context: StrategyContext): void;

@@ -150,8 +150,8 @@ export const rules: readonly Rule[] = [
       /^POST \S+\/gadgets\/one$/.test(pair.request) && statuses(pair) === '409/405' && anyOfRefusal.test(path),
   },
   {
-    id: 'Who owns a scaled count',
-    matches: ({ path }) => /managedFields\[conformance Update (scale)?\](\.fieldsV1\.f:spec\.f:replicas)?$/.test(path),
+    id: 'When a count was scaled',
+    matches: ({ path }) => /managedFields\[conformance Update scale\]\.time$/.test(path),
   },
   {
     id: 'Null values',
@@ -222,10 +222,6 @@ export const rules: readonly Rule[] = [
     id: 'Warnings of what is excused',
     matches: ({ path, berth }, { scenario }) =>
       path === 'headers.warning' && berth === undefined && scenario.startsWith('CEL rules: an invalid object'),
-  },
-  {
-    id: 'What a deleted service account answers',
-    matches: ({ path }, { request }) => /^DELETE \S+\/serviceaccounts\/robot$/.test(request) && /^body\b/.test(path),
   },
   {
     id: 'The last finalizer of a namespace',

@@ -275,6 +275,7 @@ export const serviceAccounts = builtin({
   },
   columns: [{ name: 'Secrets', type: 'string', jsonPath: '.secrets' }, ageColumn],
   strategy: {
+    answersDeleted: true,
     asked: { token: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' } },
     cells: { Secrets: (account) => (account as { secrets?: unknown[] }).secrets?.length ?? 0 },
   },

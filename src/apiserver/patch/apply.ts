@@ -5,7 +5,7 @@ import { claimedPaths } from './claim.ts';
 import { compareValues } from './compare.ts';
 import { conflictError, type FieldConflict } from './conflict.ts';
 import { differenceOfSets, type FieldSet, intersectSets, leafNode, setsEqual, unionSets } from './field-set.ts';
-import { type MapType, rootType } from './field-type.ts';
+import { type MapType, rootType, type TrackedSubresource } from './field-type.ts';
 import {
   beforeFirstApply,
   isSameManager,
@@ -26,7 +26,7 @@ export interface ApplyInput {
   manager: string;
   /** Take over conflicting fields instead of refusing. */
   force: boolean;
-  subresource: '' | 'status';
+  subresource: TrackedSubresource;
   /** Whether the resource serves `/status`. */
   statusSubresource: boolean;
   /** Structural schema of the whole object; undefined: maps granular, lists atomic. */

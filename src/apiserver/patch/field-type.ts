@@ -118,8 +118,11 @@ const embeddedMetadata: MapType = {
   ),
 };
 
+/** Which part of an object a write is of: what one manager writes through each is kept apart. */
+export type TrackedSubresource = '' | 'status' | 'scale';
+
 export interface RootScope {
-  subresource: '' | 'status';
+  subresource: TrackedSubresource;
   /** Whether the resource serves `/status`: if so, writes to the main resource do not track `status`. */
   statusSubresource: boolean;
 }

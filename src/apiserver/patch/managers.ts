@@ -1,6 +1,6 @@
 import { jsonEqual, type ManagedFieldsEntry } from '../../meta/index.ts';
 import { type FieldSet, isLeafNode, leafNode, type MutableFieldSet, parseFieldSet, unionSets } from './field-set.ts';
-import { type FieldType, leafType, typeOfKey } from './field-type.ts';
+import { type FieldType, leafType, type TrackedSubresource, typeOfKey } from './field-type.ts';
 import { isObject } from './object.ts';
 
 /** More `Update` entries than this are folded together, the oldest first. */
@@ -55,7 +55,7 @@ export interface ManagerIdentity {
   manager: string;
   operation: 'Apply' | 'Update';
   apiVersion: string;
-  subresource: '' | 'status';
+  subresource: TrackedSubresource;
 }
 
 /** One manager has one `Apply` entry per subresource, and one `Update` entry per subresource and version. */
@@ -153,7 +153,7 @@ function decodeEntries(sent: readonly unknown[]): ManagedFieldsEntry[] | undefin
 }
 
 function mergeInto(entries: ManagedFieldsEntry[], entry: ManagedFieldsEntry): void {
-  const identity = { ...entry, subresource: (entry.subresource ?? '') as '' | 'status' };
+  const identity = { ...entry, subresource: (entry.subresource ?? '') as TrackedSubresource };
   const index = entries.findIndex((other) => isSameManager(other, identity));
   if (index < 0) {
     entries.push(entry);

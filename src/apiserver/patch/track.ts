@@ -2,7 +2,7 @@ import type { KubeObject, ManagedFieldsEntry } from '../../meta/index.ts';
 import type { JsonSchema } from '../schema/schema.ts';
 import { compareValues } from './compare.ts';
 import { differenceOfSets, unionSets } from './field-set.ts';
-import { rootType } from './field-type.ts';
+import { rootType, type TrackedSubresource } from './field-type.ts';
 import {
   capUpdateManagers,
   entryOf,
@@ -24,7 +24,7 @@ export interface TrackUpdateInput {
   after: KubeObject;
   manager: string;
   operation: 'Update';
-  subresource: '' | 'status';
+  subresource: TrackedSubresource;
   /** Whether the resource serves `/status`. */
   statusSubresource: boolean;
   /** Structural schema of the whole object; undefined: maps granular, lists atomic. */

@@ -12,11 +12,12 @@ import { collect, listMetadata } from './read.ts';
 import { respondList, respondObject, respondPlain } from './respond.ts';
 import { mayGo } from './update.ts';
 
-/** DELETE of one object: 200 with a Status when it is gone, with the object while finalizers hold it. */
+/** DELETE of one object: 200 with a Status when it is gone (of some kinds with the object), with the object while finalizers hold it. */
 export async function remove(call: Call): Promise<ApiResponse> {
   const options = deleteOptions(call);
   const { object, gone } = await deleteObject(call, options, options.dryRun);
-  if (!gone) return respondObject(call, options.accepted ? 202 : 200, object);
+  if (!gone || call.served.strategy.answersDeleted === true)
+    return respondObject(call, options.accepted ? 202 : 200, object);
   const { group, plural } = call.served.resource;
   return respondPlain(call, 200, {
     kind: 'Status',

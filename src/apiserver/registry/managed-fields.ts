@@ -14,7 +14,7 @@ export function trackManager(call: Call, after: KubeObject, before: KubeObject |
     ...(zero === undefined ? {} : { zero }),
     manager,
     operation: 'Update',
-    subresource: call.subresource === 'status' ? 'status' : '',
+    subresource: call.subresource === 'status' || call.subresource === 'scale' ? call.subresource : '',
     statusSubresource: served.resource.subresources.status,
     schema: served.resource.schema.source,
     apiVersion: served.apiVersion,

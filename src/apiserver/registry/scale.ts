@@ -45,7 +45,7 @@ export async function changeScale(call: Call): Promise<ApiResponse> {
         next.metadata.resourceVersion = scale.metadata.resourceVersion ?? '';
         return next;
       },
-      track: (next, old) => trackManager({ ...call, subresource: '' }, next, old, manager),
+      track: (next, old) => trackManager(call, next, old, manager),
     },
   );
   const { body } = response;
