@@ -58,7 +58,7 @@ export const reservedGrants: readonly ReservedGrants[] = [
   {
     reason: 'Clusters that enforce blockOwnerDeletion ask for it where an owner is named.',
     role: 'project',
-    controllers: ['network-project-context'],
+    controllers: ['network-project-context', 'network-project-subnetclaim'],
     grants: [`update ${networking}/networkcontexts/finalizers`],
   },
   {

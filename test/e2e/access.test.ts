@@ -9,9 +9,11 @@ import {
   IPClass,
   IPPool,
   Network,
+  NetworkBinding,
   NetworkInterface,
   NetworkInterfaceClaim,
   Project,
+  SubnetClaim,
   Workload,
 } from '../../src/api/index.ts';
 import type { UsedGrant } from '../../src/apiserver/index.ts';
@@ -23,7 +25,7 @@ import {
   type Transport,
   type TransportRequest,
 } from '../../src/kube/index.ts';
-import { findCondition, isConditionTrue, Namespace, type PolicyRule } from '../../src/meta/index.ts';
+import { apiVersionOf, findCondition, isConditionTrue, Namespace, type PolicyRule } from '../../src/meta/index.ts';
 import {
   decodeConfig,
   defaultCells,
@@ -72,6 +74,32 @@ const gone: UsedGrant[] = [];
 const seen = (): UsedGrant[] => [...gone, ...platform.authorizer.usage()];
 
 const alpha = () => session.client('project-alpha');
+
+/** What people wrote before the platform planned presence and subnets by itself. */
+async function legacyObjects(namespace: string, network: string): Promise<void> {
+  const apiVersion = apiVersionOf(NetworkBinding);
+  const place = { network: { name: network }, location: { name: 'eu-west-1' } };
+  await alpha().create(NetworkBinding, {
+    apiVersion,
+    kind: NetworkBinding.kind,
+    metadata: { name: 'legacy', namespace },
+    spec: place,
+  });
+  const networkContext = { name: `${network}-eu-west-1` };
+  const subnet = { subnetClass: 'private', networkContext, location: place.location, ipFamily: 'IPv4' as const };
+  await alpha().create(SubnetClaim, {
+    apiVersion,
+    kind: SubnetClaim.kind,
+    metadata: { name: 'legacy', namespace },
+    spec: { ...subnet, startAddress: '10.200.0.0', prefixLength: 24 },
+  });
+  await session.until('the legacy subnet is ready', async () => {
+    const claim = await alpha().get(SubnetClaim, { namespace, name: 'legacy' });
+    return isConditionTrue(claim?.status?.conditions, 'Ready') ? true : 'it is not';
+  });
+  await alpha().delete(SubnetClaim, { namespace, name: 'legacy' });
+  await alpha().delete(NetworkBinding, { namespace, name: 'legacy' });
+}
 
 /** What people and machines do to a platform, once each; every controller meets what it is there for. */
 async function useEverything(): Promise<void> {
@@ -135,6 +163,7 @@ async function useEverything(): Promise<void> {
     ...workloadObject({ name: 'small', replicas: 1, network: 'other' }),
     metadata: { name: 'small', namespace: 'team' },
   });
+  await legacyObjects('team', 'other');
   await session.until('it runs', async () => {
     const instances = (await alpha().list(Instance, { namespace: 'team' })).items;
     return instances.some((each) => isConditionTrue(each.status?.conditions, 'Ready'))

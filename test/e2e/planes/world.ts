@@ -65,8 +65,11 @@ export class Tenant {
     return this.project.get(Network, { namespace: 'default', name });
   }
 
-  locationBinding(name: string): Promise<unknown> {
-    const spec = { locationRef: { name } };
+  locationBinding(name: string, cityCode?: string): Promise<unknown> {
+    const spec = {
+      locationRef: { name },
+      ...(cityCode === undefined ? {} : { topology: { [topologyKeys.cityCode]: cityCode } }),
+    };
     return this.project.create(LocationBinding, { apiVersion, kind: LocationBinding.kind, metadata: { name }, spec });
   }
 

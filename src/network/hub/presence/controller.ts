@@ -26,6 +26,7 @@ import {
   Namespace,
   type Stored,
 } from '../../../meta/index.ts';
+import { type Answer, bindingStatus } from '../../shared/answer.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
 import {
   type Found,
@@ -40,7 +41,7 @@ import {
 } from '../fabric.ts';
 import { hubNamespacesOf, indexRoutes, projectPlaneId, type Routing, routingOf } from '../routing.ts';
 import { isSynced, unsyncedRetry } from '../synced.ts';
-import { type Answer, bindingStatus, type ContextStep, decide, type Snapshot } from './decide.ts';
+import { type ContextStep, decide, type Snapshot } from './decide.ts';
 import { type Pair, pairName, pairOf } from './key.ts';
 import {
   bindingsOfLocation,

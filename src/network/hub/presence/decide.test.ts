@@ -7,8 +7,9 @@ import {
   networkingLabels,
 } from '../../../api/index.ts';
 import { apiVersionOf, formatTime, type Stored } from '../../../meta/index.ts';
+import { bindingStatus } from '../../shared/answer.ts';
 import type { Intent } from '../egress/resolve.ts';
-import { bindingStatus, decide, type Snapshot } from './decide.ts';
+import { decide, type Snapshot } from './decide.ts';
 import { pairName, pairOf } from './key.ts';
 
 const apiVersion = apiVersionOf(Network);

@@ -13,7 +13,6 @@ import {
 import { mergeDifference } from '../../../kube/index.ts';
 import {
   apiVersionOf,
-  type Condition,
   controllerReference,
   findCondition,
   formatTime,
@@ -24,8 +23,8 @@ import {
   type OwnerReference,
   parseTime,
   type Stored,
-  withCondition,
 } from '../../../meta/index.ts';
+import { type Answer, saidBy } from '../../shared/answer.ts';
 import type { FabricFacts } from '../fabric.ts';
 import type { Pair } from './key.ts';
 
@@ -53,11 +52,6 @@ export interface Snapshot {
   now: number;
   quietPeriodMilliseconds: number;
 }
-
-export type Answer =
-  | { context: string; ready: true }
-  | { context: string; ready: false; reason: string | undefined }
-  | { context: undefined; reason: Reason; message: string };
 
 export type ContextStep =
   | { do: 'create'; object: NetworkContext }
@@ -258,36 +252,4 @@ function answerOf(
   const name =
     nameTaken || live.length > 0 ? hashedName([pair.network, pair.location]) : contextName(pair.network, pair.location);
   return { context: name, ready: false, reason: undefined };
-}
-
-/** `AddressPoolExhausted: No free address …`, without the place in the documentation our own message ends with. */
-function saidBy({ reason, message }: Condition): string {
-  const text = message.replace(/\s*\(see [^)]*\)\s*$/, '');
-  return text === '' ? reason : `${reason}: ${text}`;
-}
-
-/** Pure. The status of a binding that says `answer`; the same object's values where it says so already. */
-export function bindingStatus(
-  binding: Stored<NetworkBinding>,
-  answer: Answer,
-  namespace: string,
-  now: number,
-): NonNullable<NetworkBinding['status']> {
-  const observedGeneration = binding.metadata.generation ?? 1;
-  const said = conditionOf(answer);
-  const conditions = withCondition(binding.status?.conditions, { type: 'Ready', ...said, observedGeneration }, now);
-  return answer.context === undefined
-    ? { conditions }
-    : { networkContextRef: { namespace, name: answer.context }, conditions };
-}
-
-function conditionOf(answer: Answer): Pick<Condition, 'status' | 'reason' | 'message'> {
-  if (answer.context === undefined) return { status: 'False', reason: answer.reason, message: answer.message };
-  const { context } = answer;
-  if (answer.ready) {
-    const reason = 'NetworkContextReady';
-    return { status: 'True', reason, message: reasonMessage(reason, { context }) };
-  }
-  const reason = 'NetworkContextNotReady';
-  return { status: 'False', reason, message: reasonMessage(reason, { context, reason: answer.reason }) };
 }
