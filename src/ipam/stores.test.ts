@@ -307,61 +307,94 @@ describe.each(['sqlite', 'postgres'])('IPAM on %s', (store) => {
     await fc.assert(property.afterEach(clear), { numRuns: 6 });
   });
 
+  /** Every object of the project, as a new process finds it. */
+  async function found(): Promise<{ [plural: string]: (IPClaim & IPAllocation & IPPool)[] }> {
+    const storage = await open();
+    const plurals = ['ipclaims', 'ipallocations', 'ippools', 'ipclasses'];
+    const lists = plurals.map(async (plural) => {
+      const page = await storage.list({ plane: 'project/alpha', resource: `ipam.miloapis.com/${plural}` });
+      return [plural, page.records.map(({ value }) => JSON.parse(Buffer.from(value).toString()))] as const;
+    });
+    const objects = Object.fromEntries(await Promise.all(lists));
+    await storage.close();
+    return objects;
+  }
+
+  const request = {
+    plural: 'ipclaims',
+    plane: 'project/alpha',
+    project: 'alpha',
+    defaultRestSeconds: 0,
+    dryRun: false,
+  };
+  const creating = (spec: IPClaim['spec']) => ({
+    ...request,
+    verb: 'create',
+    object: {
+      ...claim('k', spec),
+      metadata: { ...at('k'), uid: 'uid-k', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' },
+    },
+  });
+  const deleting = { ...request, verb: 'delete', ...at('k'), uid: 'uid-k' };
+
+  /** A process that does `write` and is killed at a statement of it. Answers whether it died. */
+  function die(write: object, statement: number): Promise<boolean> {
+    const fixture = new URL('./death.fixture.ts', import.meta.url).pathname;
+    const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') };
+    return new Promise((resolve) => {
+      execFile(process.execPath, [fixture, where, JSON.stringify(write), String(statement)], { env }, (error) =>
+        resolve(error?.signal === 'SIGKILL'),
+      );
+    });
+  }
+
+  /** Kills process after process at one statement after the other, until one lives to the end; in between nothing has changed. */
+  async function survive(write: object): Promise<number> {
+    const before = await found();
+    let statements = 0;
+    while (await die(write, statements)) {
+      expect(await found()).toEqual(before);
+      statements++;
+    }
+    return statements;
+  }
+
   test('a process killed at any statement of allocating or releasing leaves the block wholly held or wholly free', async () => {
     const { client } = await start({ seed: false });
     await pool(client('alpha'), '192.0.2.0/30');
     await running.pop()!.stop();
-    /** Blocks held by claims, and by allocations: what a new process finds. */
-    const found = async () => {
-      const storage = await open();
-      const of = async (plural: string) => {
-        const page = await storage.list({ plane: 'project/alpha', resource: `ipam.miloapis.com/${plural}` });
-        return page.records.map(({ value }) => JSON.parse(Buffer.from(value).toString()) as IPClaim & IPAllocation);
-      };
-      const [claims, allocations] = [await of('ipclaims'), await of('ipallocations')];
-      await storage.close();
-      return [claims, allocations].map((each) => each.map(({ status }) => status?.allocatedCIDR));
+    const held = async () => {
+      const { ipclaims, ipallocations } = await found();
+      return [ipclaims, ipallocations].map((each) => each!.map(({ status }) => status?.allocatedCIDR));
     };
-    const request = {
-      plural: 'ipclaims',
-      plane: 'project/alpha',
-      project: 'alpha',
-      defaultRestSeconds: 0,
-      dryRun: false,
-    };
-    const object = {
-      ...claim('k', { className: 'c' }),
-      metadata: { ...at('k'), uid: 'uid-k', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' },
-    };
-    const creating = { ...request, verb: 'create', object };
-    const deleting = { ...request, verb: 'delete', ...at('k'), uid: 'uid-k' };
-    const fixture = new URL('./death.fixture.ts', import.meta.url).pathname;
-    const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') };
-    const die = (write: object, statement: number) =>
-      new Promise<boolean>((resolve) => {
-        execFile(process.execPath, [fixture, where, JSON.stringify(write), String(statement)], { env }, (error) =>
-          resolve(error?.signal === 'SIGKILL'),
-        );
-      });
-    const [held, free] = [
-      [['192.0.2.0/32'], ['192.0.2.0/32']],
-      [[], []],
-    ];
-    for (const [write, before, after] of [
-      [creating, free, held],
-      [deleting, held, free],
-    ] as const) {
-      let statements = 0;
-      // Statement by statement, until one process lives to the end.
-      while (await die(write, statements)) {
-        expect(await found()).toEqual(before);
-        statements++;
-      }
-      expect(statements).toBeGreaterThan(5);
-      expect(await found()).toEqual(after);
-    }
+    const spec = { className: 'c' };
+    expect(await survive(creating(spec))).toBeGreaterThan(5);
+    expect(await held()).toEqual([['192.0.2.0/32'], ['192.0.2.0/32']]);
+    expect(await survive(deleting)).toBeGreaterThan(5);
+    expect(await held()).toEqual([[], []]);
     // The block that was let go is the next that is handed out.
-    expect(await die(creating, Number.MAX_SAFE_INTEGER)).toBe(false);
-    expect(await found()).toEqual(held);
+    expect(await die(creating(spec), Number.MAX_SAFE_INTEGER)).toBe(false);
+    expect(await held()).toEqual([['192.0.2.0/32'], ['192.0.2.0/32']]);
   }, 240_000);
+
+  test('a process killed at any statement of the first claim on a network leaves all of its pools or none', async () => {
+    const { client } = await start();
+    const first = await client('alpha').create(IPClaim, claim('other', { ipFamily: 'IPv6', scope: scopeOf('other') }));
+    await running.pop()!.stop();
+    expect(await survive(creating({ ipFamily: 'IPv6', scope: scopeOf('net') }))).toBeGreaterThan(20);
+    const { ipclaims, ipallocations, ippools } = await found();
+    const lengths = (objects: readonly IPPool[]) => objects.map((each) => each.status?.allocatedCIDR?.split('/')[1]);
+    const made = ippools!.filter((each) => each.metadata.name.includes('-net-'));
+    expect(lengths(made).sort()).toEqual(['48', '64']);
+    const blocks = [...made, ...ipclaims!.filter(({ metadata }) => metadata.name === 'k')].map((each) =>
+      IpPrefix.parse(each.status!.allocatedCIDR!),
+    );
+    blocks.sort((a, b) => a.length - b.length);
+    expect(blocks.map((block, n) => n === 0 || blocks[n - 1]!.contains(block))).toEqual([true, true, true]);
+    expect(blocks[0]!.overlaps(IpPrefix.parse(first.status!.allocatedCIDR!))).toBe(false);
+    const shown = ipallocations!.map(({ status }) => status?.allocatedCIDR);
+    for (const block of blocks) expect(shown.filter((cidr) => cidr === String(block))).toHaveLength(1);
+    const { client: again } = await start({ seed: false });
+    expect(await wrong(again('alpha'))).toEqual([]);
+  }, 600_000);
 });

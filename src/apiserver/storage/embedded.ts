@@ -1,9 +1,10 @@
 import type { Clock } from '../../kube/index.ts';
-import { Collection } from './collection.ts';
+import type { Collection } from './collection.ts';
 import { StorageClosed } from './errors.ts';
-import { History, type HistoryLimits } from './history.ts';
+import { Feed } from './feed.ts';
+import type { HistoryLimits } from './history.ts';
 import { checkDistinct, type Job, thrownBy, unpooled } from './job.ts';
-import { checkKey, checkRow, collectionOf, nameOf, wholeKey } from './key.ts';
+import { checkKey, checkRow, nameOf, wholeKey } from './key.ts';
 import { type Page, pageNow, pageThen } from './listing.ts';
 import type { BatchOutcome, CommittedRow, EngineHost, Loaded, Operation, Outcome, Row } from './protocol.ts';
 import {
@@ -13,8 +14,6 @@ import {
   type ListQuery,
   type Precondition,
   PreconditionFailed,
-  RevisionCompacted,
-  RevisionInFuture,
   type Storage,
   type StorageEvent,
   type StorageKey,
@@ -23,7 +22,6 @@ import {
   type WatchSink,
 } from './storage.ts';
 import { listUncached } from './uncached.ts';
-import { Watcher } from './watcher.ts';
 
 export interface EmbeddedOptions {
   clock: Clock;
@@ -54,17 +52,11 @@ export class EmbeddedStorage implements Storage {
   readonly #clock: Clock;
   readonly #options: EmbeddedOptions;
   readonly #host: EngineHost;
-  readonly #collections = new Map<string, Collection>();
-  readonly #history: History;
-  readonly #listeners = new Set<(events: readonly StorageEvent[]) => void>();
-  /** Planes dropped within the history: nothing before that revision is shown of them. */
-  readonly #dropped = new Map<string, number>();
+  readonly #feed: Feed;
   /** Dropped planes whose empty collections are still held. */
   readonly #forgettable = new Set<string>();
   readonly #remaining = new Map<string, number>();
-  #visible: number;
   #assigned: number;
-  #announced: number;
   #queue: Job[] = [];
   #queueSeen = 0;
   #inFlight: Job[][] = [];
@@ -87,16 +79,16 @@ export class EmbeddedStorage implements Storage {
     this.#host = host;
     this.#clock = options.clock;
     this.#options = options;
-    this.#visible = loaded.revision;
     this.#assigned = loaded.revision;
-    this.#announced = loaded.revision;
-    this.#history = new History(options.history, loaded.horizon);
-    for (const { plane, revision } of loaded.dropped) this.#dropped.set(plane, revision);
+    const { clock, log, history } = options;
+    const cached = (resource: string) => !options.uncached(resource);
+    this.#feed = new Feed({ clock, log, history, cached }, loaded.revision, loaded.horizon);
+    for (const { plane, revision } of loaded.dropped) this.#feed.dropped(plane, revision);
     this.#take(loaded);
   }
 
   get revision(): number {
-    return this.#visible;
+    return this.#feed.visible;
   }
 
   commit(commit: Commit): Promise<CommitResult> {
@@ -141,7 +133,7 @@ export class EmbeddedStorage implements Storage {
 
   get(key: StorageKey, options?: { newest?: boolean }): Promise<StoredRecord | undefined> {
     try {
-      const collection = this.#collection(key);
+      const collection = this.#feed.collection(key);
       if (collection.cached) {
         const record = options?.newest ? collection.newest(key) : collection.records.get(nameOf(key));
         return Promise.resolve(record);
@@ -167,48 +159,32 @@ export class EmbeddedStorage implements Storage {
   }
 
   async list(query: ListQuery): Promise<ListPage> {
-    const collection = this.#collection(query);
-    if (query.revision !== undefined) this.#checkReach(query.plane, query.revision);
+    const collection = this.#feed.collection(query);
+    if (query.revision !== undefined) this.#feed.checkReach(query.plane, query.revision);
     if (!collection.cached) {
       this.#checkOpen();
       return listUncached(query, {
         host: this.#host,
         read: (ask, use) => this.#read(ask, use),
-        visible: () => this.#visible,
+        visible: () => this.#feed.visible,
         since: (revision) => {
-          this.#checkReach(query.plane, revision);
-          return this.#history.since(collection, revision);
+          this.#feed.checkReach(query.plane, revision);
+          return this.#feed.history.since(collection, revision);
         },
         remaining: this.#remaining,
       });
     }
-    const revision = query.revision ?? this.#visible;
+    const revision = query.revision ?? this.#feed.visible;
     return { ...this.#page(collection, query, revision), revision };
   }
 
   watch(query: WatchQuery, sink: WatchSink): { close(): void } {
     this.#checkOpen();
-    this.#checkReach(query.plane, query.from);
-    const collection = this.#collection(query);
-    const backlog = query.from === this.#visible ? [] : this.#history.after(collection, query.from);
-    const watcher = new Watcher(query, query.from, backlog, sink, (error) => this.#sinkFailed(error));
-    collection.watchers.add(watcher);
-    this.#clock.soon(() => watcher.start(this.#visible));
-    return {
-      close: () => {
-        watcher.stop();
-        collection.watchers.delete(watcher);
-      },
-    };
+    return this.#feed.watch(query, sink);
   }
 
   onCommit(listener: (events: readonly StorageEvent[]) => void): () => void {
-    // A wrapper, so that one function subscribed twice is called twice and stopped one at a time.
-    const own = (events: readonly StorageEvent[]) => listener(events);
-    this.#listeners.add(own);
-    return () => {
-      this.#listeners.delete(own);
-    };
+    return this.#feed.onCommit(listener);
   }
 
   dropPlane(plane: string): Promise<void> {
@@ -216,7 +192,7 @@ export class EmbeddedStorage implements Storage {
       this.#checkOpen();
       this.#assigned += 1;
       const revision = this.#assigned;
-      for (const collection of this.#collections.values()) {
+      for (const collection of this.#feed.collections) {
         if (collection.plane === plane) collection.proposeDrop(revision);
       }
       return this.#enqueue({ kind: 'drop', revision, plane }, [], false) as Promise<void>;
@@ -239,10 +215,7 @@ export class EmbeddedStorage implements Storage {
       });
     }
     this.#state = 'closed';
-    for (const collection of this.#collections.values()) {
-      for (const watcher of [...collection.watchers]) watcher.end(this.#visible);
-      collection.watchers.clear();
-    }
+    this.#feed.end(this.#feed.visible);
     await this.#host.close();
   }
 
@@ -269,35 +242,18 @@ export class EmbeddedStorage implements Storage {
     for (const entry of loaded.entries) {
       const record: StoredRecord = { key: entry.key, revision: entry.revision, value: entry.value };
       replaced.set(entry.id, record);
-      const collection = this.#collection(entry.key);
+      const collection = this.#feed.collection(entry.key);
       if (entry.live) collection.apply(nameOf(entry.key), record);
       if (!entry.event) continue;
       const previous = replaced.get(entry.previous);
-      this.#remember(collection, entry.deleted, record, previous);
+      this.#feed.history.add(collection, eventOf(entry.deleted, record, previous), previous?.revision ?? 0);
     }
-    this.#history.trim(this.#visible);
-  }
-
-  #remember(
-    collection: Collection,
-    deleted: boolean,
-    { key, revision, value }: StoredRecord,
-    previous: { revision: number; value: Uint8Array } | undefined,
-  ): StorageEvent {
-    const event: StorageEvent = {
-      type: deleted ? 'delete' : 'put',
-      key,
-      revision,
-      value,
-      ...(previous === undefined ? {} : { previous: previous.value }),
-    };
-    this.#history.add(collection, event, previous?.revision ?? 0);
-    return event;
+    this.#feed.history.trim(this.#feed.visible);
   }
 
   #page(collection: Collection, query: ListQuery, revision: number): Page {
-    if (revision === this.#visible) return pageNow(collection, query);
-    const changed = this.#history.since(collection, revision);
+    if (revision === this.#feed.visible) return pageNow(collection, query);
+    const changed = this.#feed.history.since(collection, revision);
     return changed.size === 0 ? pageNow(collection, query) : pageThen(collection, query, changed);
   }
 
@@ -308,7 +264,7 @@ export class EmbeddedStorage implements Storage {
     for (const precondition of preconditions) {
       const { key, revision } = precondition;
       checkKey(key);
-      const collection = this.#collection(key);
+      const collection = this.#feed.collection(key);
       if (!collection.cached) {
         judge.push(precondition);
         continue;
@@ -324,7 +280,7 @@ export class EmbeddedStorage implements Storage {
     const rows: { row: Row; collection: Collection; record: StoredRecord | undefined }[] = [];
     const add = (key: StorageKey, deleted: boolean, value: Uint8Array) => {
       checkRow(key, value);
-      const collection = this.#collection(key);
+      const collection = this.#feed.collection(key);
       const own = unpooled(value);
       const row: Row = { key, deleted, value: own };
       if (!collection.cached) row.uncached = true;
@@ -332,23 +288,13 @@ export class EmbeddedStorage implements Storage {
     };
     for (const { key, encode } of commit.puts ?? []) add(key, false, encode(revision));
     for (const { key, encode } of commit.deletes ?? []) {
-      const collection = this.#collection(key);
+      const collection = this.#feed.collection(key);
       if (collection.cached && this.#uncertain === 0 && collection.newest(key) === undefined) continue;
       add(key, true, encode(revision));
     }
     if (this.#assigned + 1 !== revision) throw new Error('`encode` made a commit of its own, which it must not');
     if (rows.length > 1) checkDistinct(rows);
     return rows;
-  }
-
-  #collection(key: { plane: string; resource: string }): Collection {
-    const text = collectionOf(key);
-    let collection = this.#collections.get(text);
-    if (collection === undefined) {
-      collection = new Collection(key.plane, key.resource, !this.#options.uncached(key.resource));
-      this.#collections.set(text, collection);
-    }
-    return collection;
   }
 
   #enqueue(operation: Operation, rows: Job['rows'], uncertain: boolean): Promise<unknown> {
@@ -395,7 +341,7 @@ export class EmbeddedStorage implements Storage {
   #send(jobs: Job[], seen: number): void {
     if (this.#failure !== undefined) return;
     this.#inFlight.push(jobs);
-    const batch = { operations: jobs.map((job) => job.operation), seen, horizon: this.#history.horizon };
+    const batch = { operations: jobs.map((job) => job.operation), seen, horizon: this.#feed.history.horizon };
     this.#host.run(batch, (outcome) => this.#publish(outcome));
   }
 
@@ -403,23 +349,12 @@ export class EmbeddedStorage implements Storage {
   #publish(batch: BatchOutcome): void {
     const jobs = this.#inFlight.shift()!;
     this.#outcomesSeen += 1;
-    const events: StorageEvent[] = [];
-    const touched = new Set<Watcher>();
     const settle: (() => void)[] = [];
     for (const [index, job] of jobs.entries()) {
       if (job.uncertain) this.#uncertain -= 1;
-      settle.push(this.#settle(job, batch.outcomes[index]!, events, touched));
+      settle.push(this.#settle(job, batch.outcomes[index]!));
     }
-    this.#history.trim(this.#visible);
-    for (const listener of events.length === 0 ? [] : [...this.#listeners]) {
-      try {
-        listener(events);
-      } catch (error) {
-        this.#sinkFailed(error);
-      }
-    }
-    for (const watcher of touched) watcher.flush(this.#visible);
-    this.#announce();
+    this.#feed.tell();
     for (const done of settle) done();
     this.#answered += jobs.length;
     while (this.#settling[0] !== undefined && this.#settling[0].until <= this.#answered) {
@@ -434,20 +369,17 @@ export class EmbeddedStorage implements Storage {
   }
 
   /** Applies the outcome of one operation; answers how its caller is told. */
-  #settle(job: Job, outcome: Outcome, events: StorageEvent[], touched: Set<Watcher>): () => void {
+  #settle(job: Job, outcome: Outcome): () => void {
     const { operation } = job;
     if (operation.kind === 'get') {
       return () => job.resolve(outcome.kind === 'got' ? outcome.record : undefined);
     }
     const { revision } = operation;
-    const show: Show = (collection, deleted, record, previous) => {
-      const event = this.#remember(collection, deleted, record, previous);
-      events.push(event);
-      for (const watcher of collection.watchers) if (watcher.offer(event)) touched.add(watcher);
-    };
+    const show: Show = (collection, deleted, record, previous) =>
+      this.#feed.show(collection, eventOf(deleted, record, previous), previous?.revision ?? 0);
     switch (outcome.kind) {
       case 'committed':
-        this.#visible = revision;
+        this.#feed.visible = revision;
         if (operation.kind === 'drop') {
           this.#finishDrop(operation.plane, revision);
           return () => job.resolve(undefined);
@@ -455,9 +387,9 @@ export class EmbeddedStorage implements Storage {
         this.#showRows(job, revision, outcome.rows ?? [], show);
         return () => job.resolve({ revision });
       case 'called':
-        this.#visible = revision;
+        this.#feed.visible = revision;
         for (const { key, deleted, value, previous } of outcome.rows) {
-          const collection = this.#collection(key);
+          const collection = this.#feed.collection(key);
           const record = { key, revision, value };
           const before = collection.cached ? collection.apply(nameOf(key), deleted ? undefined : record) : previous;
           show(collection, deleted, record, before);
@@ -496,35 +428,17 @@ export class EmbeddedStorage implements Storage {
   }
 
   #finishDrop(plane: string, revision: number): void {
-    this.#dropped.set(plane, revision);
+    this.#feed.dropped(plane, revision);
     this.#forgettable.add(plane);
-    for (const collection of this.#collections.values()) {
-      if (collection.plane !== plane) continue;
-      for (const watcher of [...collection.watchers]) watcher.end(revision);
-      collection.watchers.clear();
-      collection.drop(revision);
-    }
+    this.#feed.end(revision, plane);
+    for (const collection of this.#feed.collections) if (collection.plane === plane) collection.drop(revision);
   }
 
   /** Of a plane that was dropped nothing stays in memory; only while nothing on its way may name its collections. */
   #forget(): void {
     if (this.#forgettable.size === 0) return;
-    for (const [text, collection] of this.#collections) {
-      if (this.#forgettable.has(collection.plane) && collection.isForgettable) this.#collections.delete(text);
-    }
+    this.#feed.forget(this.#forgettable);
     this.#forgettable.clear();
-  }
-
-  #announce(): void {
-    const distance = Math.max(1, Math.floor(this.#history.revisions / 4));
-    if (this.#visible - this.#announced < distance) return;
-    this.#announced = this.#visible;
-    for (const [plane, revision] of this.#dropped) {
-      if (revision <= this.#history.horizon) this.#dropped.delete(plane);
-    }
-    for (const collection of this.#collections.values()) {
-      for (const watcher of collection.watchers) watcher.announce(this.#visible, distance);
-    }
   }
 
   /** An idle store goes on removing what is no longer needed, in small transactions. */
@@ -539,14 +453,6 @@ export class EmbeddedStorage implements Storage {
     });
   }
 
-  #checkReach(plane: string, revision: number): void {
-    if (revision > this.#visible) {
-      throw new RevisionInFuture(`revision ${revision} is ahead of the newest, ${this.#visible}`);
-    }
-    const oldest = Math.max(this.#history.horizon, this.#dropped.get(plane) ?? 0);
-    if (revision < oldest) throw new RevisionCompacted(oldest);
-  }
-
   #checkOpen(): void {
     if (this.#failure !== undefined || this.#state !== 'open') throw this.#closedError();
   }
@@ -556,8 +462,13 @@ export class EmbeddedStorage implements Storage {
       ? new StorageClosed('the store is closed')
       : new StorageClosed(`the store has failed: ${this.#failure.message}`, { cause: this.#failure });
   }
+}
 
-  #sinkFailed(error: unknown): void {
-    this.#options.log('error', 'a watch or listener threw while it was told of a commit', { error: String(error) });
-  }
+function eventOf(
+  deleted: boolean,
+  { key, revision, value }: StoredRecord,
+  previous: { value: Uint8Array } | undefined,
+): StorageEvent {
+  const type = deleted ? 'delete' : 'put';
+  return { type, key, revision, value, ...(previous === undefined ? {} : { previous: previous.value }) };
 }

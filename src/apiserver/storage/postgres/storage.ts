@@ -1,27 +1,24 @@
 import pg from 'pg';
 import type { Clock, Timer } from '../../../kube/index.ts';
 import { ApiError } from '../../../meta/index.ts';
-import { Collection } from '../collection.ts';
 import { StorageClosed } from '../errors.ts';
-import { History, type HistoryLimits } from '../history.ts';
-import { checkKey, collectionOf, wholeKey } from '../key.ts';
-import {
-  type Commit,
-  type CommitResult,
-  type ListPage,
-  type ListQuery,
-  type ProcedureReads,
-  RevisionCompacted,
-  RevisionInFuture,
-  type StepProcedure,
-  type Storage,
-  type StorageEvent,
-  type StorageKey,
-  type StoredRecord,
-  type WatchQuery,
-  type WatchSink,
+import { Feed } from '../feed.ts';
+import type { HistoryLimits } from '../history.ts';
+import { checkKey, wholeKey } from '../key.ts';
+import type {
+  Commit,
+  CommitResult,
+  ListPage,
+  ListQuery,
+  ProcedureReads,
+  StepProcedure,
+  Storage,
+  StorageEvent,
+  StorageKey,
+  StoredRecord,
+  WatchQuery,
+  WatchSink,
 } from '../storage.ts';
-import { Watcher } from '../watcher.ts';
 import { connectionTo, query, type Row } from './connection.ts';
 import { page } from './lists.ts';
 import { type Logged, Rows, recordOf } from './rows.ts';
@@ -80,15 +77,10 @@ const rowsAtOnce = 5000;
  */
 export class PostgresStorage implements Storage {
   readonly #deps: PostgresDeps;
-  readonly #history: History;
-  readonly #collections = new Map<string, Collection>();
-  readonly #listeners = new Set<(events: readonly StorageEvent[]) => void>();
-  readonly #dropped = new Map<string, number>();
+  readonly #feed: Feed;
   /** See `ProcedureTransaction`. It is as the tables were at a revision: that of our last transaction. */
   readonly #kept = new Map<string, unknown>();
   #keptAt = 0;
-  #visible: number;
-  #announced: number;
   #writer: Promise<pg.Client> | undefined;
   #listener: pg.Client | undefined;
   #queue: Job[] = [];
@@ -102,27 +94,27 @@ export class PostgresStorage implements Storage {
 
   constructor(deps: PostgresDeps, newest: number, horizon: number) {
     this.#deps = deps;
-    this.#visible = newest;
-    this.#announced = newest;
-    this.#history = new History(deps.history, horizon);
+    this.#feed = new Feed({ ...deps, cached: () => false }, newest, horizon);
   }
 
   /** Fills the history with what the log holds, and follows it from then on. */
   async start(): Promise<void> {
-    const newest = this.#visible;
+    const newest = this.#feed.visible;
     const { rows } = await query(
       this.#deps.readers,
       'SELECT * FROM berth_log WHERE revision > ? AND revision <= ? ORDER BY revision, seq',
-      [Math.max(this.#history.horizon, newest - this.#history.revisions), newest],
+      [Math.max(this.#feed.history.horizon, newest - this.#feed.history.revisions), newest],
     );
-    for (const row of rows) this.#remember(loggedOf(row));
-    this.#history.trim(newest);
+    for (const { event, previousRevision } of rows.map(loggedOf)) {
+      this.#feed.history.add(this.#feed.collection(event.key), event, previousRevision);
+    }
+    this.#feed.history.trim(newest);
     await this.#listen();
     this.#pollSoon();
   }
 
   get revision(): number {
-    return this.#visible;
+    return this.#feed.visible;
   }
 
   commit(commit: Commit): Promise<CommitResult> {
@@ -174,7 +166,7 @@ export class PostgresStorage implements Storage {
     this.#checkOpen();
     if (list.revision !== undefined) {
       await this.#reach(list.revision);
-      this.#checkReach(list.plane, list.revision);
+      this.#feed.checkReach(list.plane, list.revision);
     }
     const found = await page(this.#deps.readers, list);
     // A watch goes on from here: what this server shows must have come as far.
@@ -184,26 +176,11 @@ export class PostgresStorage implements Storage {
 
   watch(watch: WatchQuery, sink: WatchSink): { close(): void } {
     this.#checkOpen();
-    this.#checkReach(watch.plane, watch.from);
-    const collection = this.#collection(watch);
-    const backlog = watch.from === this.#visible ? [] : this.#history.after(collection, watch.from);
-    const watcher = new Watcher(watch, watch.from, backlog, sink, (error) => this.#sinkFailed(error));
-    collection.watchers.add(watcher);
-    this.#deps.clock.soon(() => watcher.start(this.#visible));
-    return {
-      close: () => {
-        watcher.stop();
-        collection.watchers.delete(watcher);
-      },
-    };
+    return this.#feed.watch(watch, sink);
   }
 
   onCommit(listener: (events: readonly StorageEvent[]) => void): () => void {
-    const own = (events: readonly StorageEvent[]) => listener(events);
-    this.#listeners.add(own);
-    return () => {
-      this.#listeners.delete(own);
-    };
+    return this.#feed.onCommit(listener);
   }
 
   async dropPlane(plane: string): Promise<void> {
@@ -223,10 +200,7 @@ export class PostgresStorage implements Storage {
     this.#closed = true;
     this.#poll?.cancel();
     await this.#tail;
-    for (const collection of this.#collections.values()) {
-      for (const watcher of [...collection.watchers]) watcher.end(this.#visible);
-      collection.watchers.clear();
-    }
+    this.#feed.end(this.#feed.visible);
     await Promise.allSettled([this.#writer?.then((client) => client.end()), this.#listener?.end()]);
     await this.#deps.readers.end();
   }
@@ -328,7 +302,7 @@ export class PostgresStorage implements Storage {
       this.#send(attempt, attempt.rows.flush());
       last.push(query(client, `UPDATE berth_meta SET value = ? WHERE key = 'revision'`, [revision]));
       if (Math.floor(revision / tidyEvery) > Math.floor(base / tidyEvery)) {
-        const horizon = Math.max(0, revision - this.#history.revisions);
+        const horizon = Math.max(0, revision - this.#feed.history.revisions);
         last.push(
           query(client, `UPDATE berth_meta SET value = greatest(value, ?) WHERE key = 'horizon'`, [horizon]),
           query(client, 'DELETE FROM berth_log WHERE revision <= ?', [horizon]),
@@ -364,7 +338,7 @@ export class PostgresStorage implements Storage {
   /** Shows a transaction of ours: at once where nobody else wrote in between, else by the log. */
   #shown(base: number, revision: number, events: readonly Logged[]): Promise<void> {
     return this.#follow(async () => {
-      if (this.#visible === base) {
+      if (this.#feed.visible === base) {
         this.#show(events, revision);
       } else {
         await this.#readLog();
@@ -374,9 +348,9 @@ export class PostgresStorage implements Storage {
 
   /** Resolves once everything up to `revision` is visible here. */
   #reach(revision: number): Promise<void> {
-    if (revision <= this.#visible) return Promise.resolve();
+    if (revision <= this.#feed.visible) return Promise.resolve();
     return this.#follow(async () => {
-      if (revision > this.#visible) await this.#readLog();
+      if (revision > this.#feed.visible) await this.#readLog();
     });
   }
 
@@ -396,12 +370,12 @@ export class PostgresStorage implements Storage {
                    max(value) FILTER (WHERE key = 'horizon') AS horizon FROM berth_meta) m
          LEFT JOIN (SELECT * FROM berth_log WHERE revision > ? ORDER BY revision, seq LIMIT ${rowsAtOnce}) g ON true
          ORDER BY g.revision, g.seq`,
-        [this.#visible],
+        [this.#feed.visible],
       );
       const first = rows[0]!;
-      if (Number(first.horizon) > this.#visible) {
+      if (Number(first.horizon) > this.#feed.visible) {
         const error = new Error(
-          `this server is at revision ${this.#visible} and the database's log starts at ${first.horizon}: it was away for too long and must be started again`,
+          `this server is at revision ${this.#feed.visible} and the database's log starts at ${first.horizon}: it was away for too long and must be started again`,
         );
         this.#deps.onFatal(error);
         throw error;
@@ -419,65 +393,19 @@ export class PostgresStorage implements Storage {
   }
 
   #show(logged: readonly Logged[], revision: number): void {
-    if (revision <= this.#visible) return;
-    this.#visible = revision;
-    const events: StorageEvent[] = [];
-    const touched = new Set<Watcher>();
-    for (const each of logged) {
-      const { event } = each;
-      if (event.key.resource === '') {
-        this.#dropNow(event.key.plane, event.revision);
-        continue;
-      }
-      const collection = this.#remember(each);
-      events.push(event);
-      for (const watcher of collection.watchers) if (watcher.offer(event)) touched.add(watcher);
+    if (revision <= this.#feed.visible) return;
+    this.#feed.visible = revision;
+    for (const { event, previousRevision } of logged) {
+      if (event.key.resource === '') this.#dropNow(event.key.plane, event.revision);
+      else this.#feed.show(this.#feed.collection(event.key), event, previousRevision);
     }
-    this.#history.trim(revision);
-    for (const listener of events.length === 0 ? [] : [...this.#listeners]) {
-      try {
-        listener(events);
-      } catch (error) {
-        this.#sinkFailed(error);
-      }
-    }
-    for (const watcher of touched) watcher.flush(revision);
-    this.#announce();
-  }
-
-  #announce(): void {
-    const distance = Math.max(1, Math.floor(this.#history.revisions / 4));
-    if (this.#visible - this.#announced < distance) return;
-    this.#announced = this.#visible;
-    for (const collection of this.#collections.values()) {
-      for (const watcher of collection.watchers) watcher.announce(this.#visible, distance);
-    }
-  }
-
-  #remember({ event, previousRevision }: Logged): Collection {
-    const collection = this.#collection(event.key);
-    this.#history.add(collection, event, previousRevision);
-    return collection;
+    this.#feed.tell();
   }
 
   #dropNow(plane: string, revision: number): void {
-    this.#dropped.set(plane, revision);
-    for (const [text, collection] of this.#collections) {
-      if (collection.plane !== plane) continue;
-      for (const watcher of [...collection.watchers]) watcher.end(revision);
-      collection.watchers.clear();
-      this.#collections.delete(text);
-    }
-  }
-
-  #collection(of: { plane: string; resource: string }): Collection {
-    const text = collectionOf(of);
-    let collection = this.#collections.get(text);
-    if (collection === undefined) {
-      collection = new Collection(of.plane, of.resource, false);
-      this.#collections.set(text, collection);
-    }
-    return collection;
+    this.#feed.dropped(plane, revision);
+    this.#feed.end(revision, plane);
+    this.#feed.forget(new Set([plane]));
   }
 
   #connect(): Promise<pg.Client> {
@@ -541,20 +469,8 @@ export class PostgresStorage implements Storage {
     });
   }
 
-  #checkReach(plane: string, revision: number): void {
-    if (revision > this.#visible) {
-      throw new RevisionInFuture(`revision ${revision} is ahead of the newest, ${this.#visible}`);
-    }
-    const oldest = Math.max(this.#history.horizon, this.#dropped.get(plane) ?? 0);
-    if (revision < oldest) throw new RevisionCompacted(oldest);
-  }
-
   #checkOpen(): void {
     if (this.#closed) throw new StorageClosed('the store is closed');
-  }
-
-  #sinkFailed(error: unknown): void {
-    this.#deps.log('error', 'a watch or listener threw while it was told of a commit', { error: String(error) });
   }
 }
 
