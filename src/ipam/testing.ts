@@ -36,7 +36,9 @@ export class ProcedureStore {
   call(procedure: string, argument: unknown): { revision: number; result: unknown } {
     const revision = this.revision + 1;
     const rows = new Map<string, Uint8Array | undefined>();
-    const fault = () => {
+    let wrote = false;
+    const fault = (sql = 'select') => {
+      wrote ||= !/^\s*(select|with)\b/i.test(sql);
       if (this.failAfter !== undefined && this.failAfter-- === 0) throw new Error('the process dies here');
     };
     const tx: ProcedureTransaction = {
@@ -56,15 +58,15 @@ export class ProcedureStore {
         rows.set(idOf(key), undefined);
       },
       all: (sql, ...parameters) => {
-        fault();
+        fault(sql);
         return this.#prepared(sql).all(...parameters) as Record<string, SqlValue>[];
       },
       one: (sql, ...parameters) => {
-        fault();
+        fault(sql);
         return this.#prepared(sql).get(...parameters) as Record<string, SqlValue> | undefined;
       },
       run: (sql, ...parameters) => {
-        fault();
+        fault(sql);
         return { changes: Number(this.#prepared(sql).run(...parameters).changes) };
       },
     };
@@ -79,7 +81,7 @@ export class ProcedureStore {
       this.revision = revision;
       return { revision, result: structuredClone(result) };
     } catch (error) {
-      this.kept.clear();
+      if (wrote) this.kept.clear();
       this.database.exec('ROLLBACK TO call; RELEASE call');
       throw error instanceof ApiError ? new ApiError(structuredClone(error.status)) : error;
     }

@@ -202,7 +202,7 @@ export class Engine {
       }
     } catch (error) {
       transaction.end();
-      this.#kept.clear();
+      if (transaction.wrote) this.#kept.clear();
       // SQLite itself ends the transaction when the disk fails it: what came before in this batch is gone as well.
       if (fatalCodes.has(sqliteCode(error) ?? 0) || !this.#opened.database.isTransaction) throw error;
       this.#log.prepared('ROLLBACK TO procedure').run();

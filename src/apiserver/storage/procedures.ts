@@ -24,6 +24,23 @@ export async function loadProcedures(database: DatabaseSync, urls: readonly stri
 
 const controlsTransaction =
   /^\s*(begin|commit|end|rollback|savepoint|release|attach|detach|vacuum|pragma|create|drop|alter)\b/i;
+const reads = /^\s*(select|with)\b/i;
+const writing = new Map<string, boolean>();
+
+/** Whether a statement writes. Throws for one that is not a procedure's to run. */
+function writes(sql: string): boolean {
+  let known = writing.get(sql);
+  if (known === undefined) {
+    if (controlsTransaction.test(sql)) {
+      throw new Error(
+        `a procedure reads and writes rows; its tables belong in \`schema\`, the transaction to the store: ${sql}`,
+      );
+    }
+    known = !reads.test(sql);
+    writing.set(sql, known);
+  }
+  return known;
+}
 
 /** What one call of a procedure sees. Its rows are buffered, and written to the log by the caller once it has succeeded. */
 export class Transaction implements ProcedureTransaction {
@@ -34,12 +51,18 @@ export class Transaction implements ProcedureTransaction {
   readonly #rows = new Map<string, Row>();
   readonly #found = new Map<string, Found | null>();
   #over = false;
+  #wrote = false;
 
   constructor(log: Log, revision: number, now: number, kept: Map<string, unknown>) {
     this.#log = log;
     this.kept = kept;
     this.revision = revision;
     this.now = now;
+  }
+
+  /** Whether it has changed a table. */
+  get wrote(): boolean {
+    return this.#wrote;
   }
 
   /** Ends it: a procedure that kept hold of it can do nothing more. */
@@ -96,11 +119,7 @@ export class Transaction implements ProcedureTransaction {
 
   #statement(sql: string): StatementSync {
     this.#check();
-    if (controlsTransaction.test(sql)) {
-      throw new Error(
-        `a procedure reads and writes rows; its tables belong in \`schema\`, the transaction to the store: ${sql}`,
-      );
-    }
+    if (writes(sql)) this.#wrote = true;
     return this.#log.prepared(sql);
   }
 

@@ -141,8 +141,8 @@ export interface ProcedureTransaction {
   /** Milliseconds since the Unix epoch, as the caller's clock has it. */
   readonly now: number;
   /**
-   * What procedures have read and want to find again at their next call. The store empties it when a call is taken back,
-   * and when somebody else may have written: what is in it is what the tables say, as far as procedures see to that.
+   * What procedures have read and want to find again at their next call. The store empties it when a call that
+   * has written is taken back, and when somebody else may have written: what is in it is what the tables say, as far as procedures see to that.
    */
   readonly kept: Map<string, unknown>;
   get(key: StorageKey): StoredRecord | undefined;

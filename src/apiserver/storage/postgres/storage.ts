@@ -285,7 +285,7 @@ export class PostgresStorage implements Storage {
         attempt.settle.push(() => job.resolve({ revision, result }));
       } catch (error) {
         if (error instanceof pg.DatabaseError) throw await transaction.failure(error);
-        this.#kept.clear();
+        if (transaction.wrote) this.#kept.clear();
         this.#send(
           attempt,
           transaction.takeBack().then(() => []),

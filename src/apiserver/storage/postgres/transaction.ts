@@ -77,6 +77,11 @@ export class PostgresTransaction implements ProcedureMoment {
     }
   }
 
+  /** Whether it has changed a table. */
+  get wrote(): boolean {
+    return this.#saved;
+  }
+
   dropPlane(plane: string): Promise<void> {
     this.#dropped = plane;
     return Promise.resolve();
