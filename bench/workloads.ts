@@ -1,5 +1,5 @@
 /** What a workload of many instances costs: time, writes by plane, memory; and how long a roll of its template takes. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Network, Workload } from '../src/api/index.ts';
@@ -7,19 +7,27 @@ import { type Client, createClient, kubeconfigTransport, systemClock } from '../
 import { type PlatformProcess, startProcess } from '../test/harness/process.ts';
 import { load, namespace, network, watchAddresses } from './harness/load.ts';
 import type { Benchmark, Figure } from './harness/report.ts';
-import { counters, settled } from './harness/requests.ts';
+import { settled } from './harness/requests.ts';
 
 const waitMilliseconds = 3_600_000;
 const planes = ['cell', 'hub', 'project'] as const;
 const name = 'load';
 
+/** What realizes interfaces: nothing, so that the figures are compute's and the network's own, or the platform's fabric. */
+const dataPlanes = ['none', 'fabric'] as const;
+type DataPlane = (typeof dataPlanes)[number];
+
 /** Runs `work` against a platform of its own with a cell in each of `locations`. */
 async function onPlatform<T>(
   locations: readonly string[],
+  dataPlane: DataPlane,
   work: (platform: PlatformProcess, project: Client) => Promise<T>,
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-bench-'));
-  const platform = await startProcess({ folder, args: ['--cells', locations.join(',')] });
+  const config = join(folder, 'config.yaml');
+  await writeFile(config, `dataPlane: ${dataPlane}\n`);
+  const args = ['--cells', locations.join(','), '--config', config];
+  const platform = await startProcess({ folder: join(folder, 'data'), args });
   const transport = kubeconfigTransport(platform.kubeconfig, 'project-alpha');
   try {
     const project = createClient({ transport, basePath: '', clock: systemClock, userAgent: 'berth-bench' });
@@ -65,6 +73,44 @@ async function roll(project: Client, count: number, locations: readonly string[]
   return (systemClock.monotonic() - since) / 1000;
 }
 
+interface Size {
+  count: number;
+  locations: readonly string[];
+  dataPlane: DataPlane;
+}
+
+/** What it takes to bring up a workload. */
+async function cost(
+  platform: PlatformProcess,
+  project: Client,
+  { count, locations, dataPlane }: Size,
+  say: (text: string) => void,
+): Promise<Figure[]> {
+  const before = await settled(platform.kubeconfig);
+  const cpuBefore = platform.cpuSeconds();
+  say(`platform at ${platform.url}, data plane ${dataPlane}: ${count} instances over ${locations.length} cells`);
+  const seconds = await apply(project, count, locations);
+  await rolledOut(project, count);
+  const after = await settled(platform.kubeconfig);
+  const writes = (plane: string): number => (after.byPlane[plane] ?? 0) - (before.byPlane[plane] ?? 0);
+  const of = { count, cells: locations.length, dataPlane };
+  const perInstance = (plane: string, total: number): Figure => ({
+    name: 'writes-per-instance',
+    value: total / count,
+    unit: '',
+    ...of,
+    plane,
+  });
+  const all = planes.reduce((sum, plane) => sum + writes(plane), 0);
+  return [
+    { name: 'all-addressed', value: seconds, unit: 's', ...of },
+    ...planes.map((plane) => perInstance(plane, writes(plane))),
+    perInstance('all', all),
+    { name: 'cpu', value: platform.cpuSeconds() - cpuBefore, unit: 's', ...of },
+    { name: 'rss', value: platform.peakMebibytes(), unit: 'MiB', ...of },
+  ];
+}
+
 export const workloads: Benchmark = {
   name: 'workloads',
   description:
@@ -72,33 +118,16 @@ export const workloads: Benchmark = {
   options: { count: 1000, cells: 2, roll: 200 },
   async run({ count = 1000, cells = 2, roll: rolled = 200 }, say) {
     const locations = Array.from({ length: cells }, (_, index) => `bench-${index + 1}`);
-    const figures = await onPlatform(locations, async (platform, project): Promise<Figure[]> => {
-      const before = await settled(platform.kubeconfig);
-      const cpuBefore = platform.cpuSeconds();
-      say(`platform at ${platform.url}; applying a workload of ${count} instances over ${cells} cells`);
-      const seconds = await apply(project, count, locations);
-      await rolledOut(project, count);
-      await settled(platform.kubeconfig);
-      const after = await counters(platform.kubeconfig);
-      const of = (plane: string): number => (after.byPlane[plane] ?? 0) - (before.byPlane[plane] ?? 0);
-      const total = planes.reduce((sum, plane) => sum + of(plane), 0);
-      return [
-        { name: 'all-addressed', value: seconds, unit: 's', count, cells },
-        ...planes.map((plane) => ({
-          name: 'writes-per-instance',
-          value: of(plane) / count,
-          unit: '',
-          count,
-          cells,
-          plane,
-        })),
-        { name: 'writes-per-instance', value: total / count, unit: '', count, cells, plane: 'all' },
-        { name: 'cpu', value: platform.cpuSeconds() - cpuBefore, unit: 's', count, cells },
-        { name: 'rss', value: platform.peakMebibytes(), unit: 'MiB', count, cells },
-      ];
-    });
+    const figures: Figure[] = [];
+    for (const dataPlane of dataPlanes) {
+      figures.push(
+        ...(await onPlatform(locations, dataPlane, (platform, project) =>
+          cost(platform, project, { count, locations, dataPlane }, say),
+        )),
+      );
+    }
     say(`rolling a workload of ${rolled} instances`);
-    const value = await onPlatform(locations, (_, project) => roll(project, rolled, locations));
+    const value = await onPlatform(locations, 'none', (_, project) => roll(project, rolled, locations));
     return [...figures, { name: 'roll', value, unit: 's', count: rolled, cells }];
   },
 };

@@ -26,6 +26,8 @@ export interface UpKind<T extends KubeObject = KubeObject> {
   publish(object: Stored<T>, lookup: HubLookup): KubeObject | undefined;
   /** Kinds `publish` looks up; their changes on the hub are looked at again for the objects `affects` names. */
   lookups?: readonly { type: ResourceType; affects: { of: (object: Stored<T>) => readonly string[] } }[];
+  /** How long after a change the hub is told, of all that changed since; at once where absent. */
+  settleMilliseconds?: number;
   /** Annotations that people's requests leave on the hub copy, carried to the cell's object as they are. */
   requests?: readonly string[];
 }
@@ -131,7 +133,10 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOpt
 
     engage(plane, planes, watch) {
       if (plane.role === 'cell') {
-        watch.on(plane, type);
+        watch.on(plane, type, (object) => {
+          watch.enqueue({ plane: plane.id, ...keyOf(object) }, kind.settleMilliseconds);
+          return [];
+        });
         for (const { type: lookedUp, affects } of lookups) {
           plane
             .informer(type)

@@ -56,7 +56,15 @@ function federationControllers(hub: string, networking: boolean, referencedData:
     ...always,
     carryDown({ type: NetworkContext, selectedBy: networkByLocation, drains: false }, options),
     carryDown({ type: Subnet, selectedBy: networkByLocation, drains: false }, options),
-    carryUp({ ...interfacePublication, requests: [networkingAnnotations.returnRequested] }, options),
+    carryUp(
+      {
+        ...interfacePublication,
+        // A new interface is allocated, prepared and programmed in one go: its copies are written once for all of it.
+        settleMilliseconds: 200,
+        requests: [networkingAnnotations.returnRequested],
+      },
+      options,
+    ),
   ];
 }
 

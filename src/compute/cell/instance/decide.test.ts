@@ -169,7 +169,7 @@ describe('the gate for referenced data', () => {
   it('says at once what does not exist, and in time what is on its way', () => {
     expect(readyOf(decided({ instance: gated, data: missing }))).toEqual(['False', 'SourceNotFound']);
     const coming = { reason: 'AwaitingPropagation', message: 'on its way' } as const;
-    expect(readyOf(decided({ instance: gated, data: coming }))).toEqual(['Unknown', 'Pending']);
+    expect(decided({ instance: gated, data: coming }).status).toBeUndefined();
     expect(readyOf(decided({ instance: gated, data: coming, now: late }))).toEqual(['False', 'AwaitingPropagation']);
     // The network's refusal comes first: it is there before any data matters.
     const refused = { claim: claim([says('Bound', 'False', 'AddressPoolExhausted')]), networkInterface: undefined };
@@ -215,7 +215,7 @@ describe('what is said', () => {
     });
     for (const reason of ['AwaitingNetworkContext', 'AwaitingVPC', 'AwaitingVPCIdentifier']) {
       const waiting = { claim: unprepared(reason), dataPlane: 'fabric' } as const;
-      expect(readyOf(decided(waiting)), reason).toEqual(['Unknown', 'Pending']);
+      expect(decided(waiting).status, reason).toBeUndefined();
       expect(readyOf(decided({ ...waiting, now: late }))).toEqual(['False', reason]);
     }
     // Of an interface that another claim holds, or where nobody prepares, it means nothing.
@@ -226,6 +226,16 @@ describe('what is said', () => {
     };
     expect(readyOf(decided({ ...other, dataPlane: 'fabric' }))).toEqual(['False', 'SchedulingGatesPresent']);
     expect(decided({ claim: unprepared('AttachmentNameTaken') }).gates).toEqual([]);
+  });
+
+  it('of one whose attachment is being prepared is nothing for a while either, then its addresses as well', () => {
+    const preparing = { dataPlane: 'fabric' } as const;
+    expect(decided(preparing)).toEqual({ lookAgainAfterMilliseconds: patienceMilliseconds - 1000 });
+    const told = decided({ ...preparing, now: late });
+    expect(told.status?.networkInterfaces).toHaveLength(1);
+    expect(readyOf(told)).toEqual(['False', 'SchedulingGatesPresent']);
+    const prepared = decided({ ...preparing, claim: claim([...bound, says('Prepared', 'True')]) });
+    expect([prepared.gates, prepared.status?.networkInterfaces?.length]).toEqual([[], 1]);
   });
 
   it('of one among a thousand that come up at once is nothing for as long as that takes', () => {
@@ -242,7 +252,7 @@ describe('what is said', () => {
       instance: instance([], [says('Ready', 'Unknown')]),
       claim: claim([says('Bound', 'True'), allocated]),
     };
-    expect(readyOf(decided({ ...started, now: since }))).toEqual(['Unknown', 'Pending']);
+    expect(decided({ ...started, now: since }).status).toBeUndefined();
     expect(readyOf(decided({ ...started, now: since + patienceMilliseconds }))).toEqual(['False', 'Provisioning']);
   });
 
@@ -306,7 +316,8 @@ describe('what is said', () => {
   });
 
   it('keeps the addresses of a claim that is going while its instance runs', () => {
-    const plan = decided({ instance: instance([]), claim: claim(bound, { deletionTimestamp: created }) });
+    const running = instance([], [says('Programmed', 'True'), says('Available', 'True')]);
+    const plan = decided({ instance: running, claim: claim(bound, { deletionTimestamp: created }) });
     expect(plan.status?.networkInterfaces?.[0]?.assignments?.networkIP).toBe('fd20:1000::5:0:0');
   });
 

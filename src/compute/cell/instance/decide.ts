@@ -101,7 +101,9 @@ export function decide(snapshot: Snapshot): Plan {
   };
   const news = !jsonEqual(status.networkInterfaces ?? [], instance.status?.networkInterfaces ?? []);
   const sameReason = underWay.has(ready.reason) && held !== undefined && underWay.has(held.reason);
-  if (news || patienceLeft <= 0 || !sameReason) plan.status = status;
+  // Addresses are said with the gates' opening: while it is on its way, nobody reads them.
+  if (untold && !opening) plan.lookAgainAfterMilliseconds = patienceLeft;
+  else if (news || patienceLeft <= 0 || !sameReason) plan.status = status;
   else plan.lookAgainAfterMilliseconds = patienceLeft;
   if (!snapshot.quota.granted && gates.length > 0) plan.lookAgainAfterMilliseconds = quotaRetryMilliseconds;
   return plan;
