@@ -13,6 +13,7 @@ import {
   type Storage,
   serviceAccountIdentity,
 } from '../../src/apiserver/index.ts';
+import type { Quota } from '../../src/compute/index.ts';
 import { createIpam, type Ipam, proceduresUrl, seedClasses, seedPools, seedRanges } from '../../src/ipam/index.ts';
 import {
   type Client,
@@ -45,6 +46,8 @@ export interface StackOptions {
   seeds?: 'reference' | 'platform';
   /** How long a freed address rests; default 0. */
   restSeconds?: number;
+  /** Whether an instance may run; always where absent. */
+  quota?: Quota;
   /** What is at work instead of every controller of the platform. */
   controllers?: (clock: VirtualClock, recorder: (plane: Plane, controller: string) => EventRecorder) => Controller[];
   /** Feature gate NetworkingIntegration; default true. */
@@ -87,8 +90,9 @@ export class Stack {
   answering: ((write: Write) => Promise<void>) | undefined;
   ipamDown = false;
   readonly #instead: StackOptions['controllers'];
+  readonly #quota: Quota | undefined;
 
-  readonly #options: Required<Omit<StackOptions, 'projects' | 'cells' | 'controllers'>>;
+  readonly #options: Required<Omit<StackOptions, 'projects' | 'cells' | 'controllers' | 'quota'>>;
   readonly #log = pino({ level: process.env.STACK_LOG ?? 'silent' });
   readonly #planes = new Map<string, PlaneRef>();
   readonly #recorders = new WeakMap<Plane, Map<string, EventRecorder>>();
@@ -102,10 +106,11 @@ export class Stack {
 
   private constructor(
     storage: Storage,
-    options: Required<Omit<StackOptions, 'projects' | 'cells' | 'controllers'>>,
+    options: Required<Omit<StackOptions, 'projects' | 'cells' | 'controllers' | 'quota'>>,
     clock: VirtualClock,
-    instead: StackOptions['controllers'],
+    { controllers: instead, quota }: Pick<StackOptions, 'controllers' | 'quota'>,
   ) {
+    this.#quota = quota;
     this.clock = clock;
     this.#instead = instead;
     this.#options = options;
@@ -145,7 +150,7 @@ export class Stack {
       },
     });
     const wanted = { quietPeriodSeconds, seed, lag, dataPlane, seeds, restSeconds, networking, referencedData };
-    const stack = new Stack(storage, wanted, clock, options.controllers);
+    const stack = new Stack(storage, wanted, clock, options);
     stack.#ipam.start();
     stack.start();
     await stack.#open({ id: 'hub', role: 'hub', name: 'hub' });
@@ -198,6 +203,7 @@ export class Stack {
     // A fresh process counts from the start.
     this.metrics.clear();
     const recorder = (plane: Plane, controller: string) => this.#recorder(plane, controller);
+    const quota = this.#quota === undefined ? {} : { quota: this.#quota };
     if (this.#instead !== undefined) return this.#instead(clock, recorder);
     const { dataPlane, networking, referencedData, seeds } = this.#options;
     const projectClient = (controller: string, project: string) =>
@@ -208,7 +214,7 @@ export class Stack {
         defaultFieldManager: controller,
       });
     return controllersOf({
-      compute: { clock, hub: 'hub', recorder, networkingIntegration: networking, referencedData, dataPlane },
+      compute: { clock, hub: 'hub', recorder, networkingIntegration: networking, referencedData, dataPlane, ...quota },
       network: {
         clock,
         random,

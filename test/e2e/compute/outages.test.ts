@@ -7,6 +7,9 @@ import {
   Workload,
   WorkloadDeployment,
 } from '../../../src/api/index.ts';
+import { applyStatus } from '../../../src/kube/index.ts';
+import { formatTime, isApiError } from '../../../src/meta/index.ts';
+import { workloadObject } from '../support/objects.ts';
 import { type Held, here, World } from './world.ts';
 
 // What runs goes on running, with its addresses, whatever is away or has gone; and when it is back, all is as asked.
@@ -142,5 +145,88 @@ describe('a presence', () => {
     expect((await world.stack.cell(here).list(NetworkInterface, { namespace: world.namespace })).items).toHaveLength(3);
     world.stack.guard = undefined;
     expect(network(await world.ready('web', 3))).toEqual(network(before));
+  });
+});
+
+describe('an instance', () => {
+  test('whose node is drained is not ready meanwhile, and has its addresses on the next node', async () => {
+    const cell = world.stack.cell(here);
+    const readiness: string[] = [];
+    const watching = new AbortController();
+    const watch = async () => {
+      const { resourceVersion } = await world.project.list(Instance, { namespace: 'default' });
+      const options = { namespace: 'default', resourceVersion, signal: watching.signal };
+      for await (const event of world.project.watch(Instance, options)) {
+        if (event.type !== 'BOOKMARK' && event.object.metadata.name === first)
+          readiness.push(World.readyOf(event.object));
+      }
+    };
+    const watched = watch().catch(() => {});
+    const instance = await cell.get(Instance, { namespace: world.namespace, name: first });
+    const says = (type: string, reason: string) => ({
+      type,
+      status: 'False' as const,
+      reason,
+      message: 'The node is drained',
+      observedGeneration: instance!.metadata.generation ?? 1,
+      lastTransitionTime: formatTime(world.stack.clock.now()),
+    });
+    const conditions = [says('Programmed', 'ProgrammingInProgress'), says('Available', 'Starting')];
+    // The simulated provider finds it on the next node at once.
+    await applyStatus(cell, Instance, instance!, { conditions }, 'simulated-provider');
+    const after = await world.stack.until(
+      'it runs again',
+      async () => readiness.includes('True Available') && world.ready('web', 3),
+    );
+    expect(readiness).toContain('False ProgrammingInProgress');
+    expect(after).toEqual(before);
+    watching.abort();
+    await watched;
+  });
+
+  test.each(['Delete', 'Retain'] as const)(
+    'of a workload deleted and applied again within a second: %s',
+    async (policy) => {
+      const shape = { name: 'again', replicas: 2, policy };
+      const former = await world.run(shape);
+      await world.project.delete(Workload, { namespace: 'default', name: 'again' });
+      await world.stack.until(
+        'the name is free',
+        async () => {
+          try {
+            await world.project.create(Workload, workloadObject(shape));
+            return true;
+          } catch (error) {
+            if (isApiError(error, 'AlreadyExists')) return false;
+            throw error;
+          }
+        },
+        1,
+      );
+      const after = await world.ready('again', 2);
+      if (policy === 'Retain') expect(network(after)).toEqual(network(former));
+      else {
+        const uids = Object.values({ ...former.claims, ...former.interfaces });
+        expect(Object.values({ ...after.claims, ...after.interfaces }).filter((uid) => uids.includes(uid))).toEqual([]);
+      }
+    },
+  );
+
+  test.each(['Delete', 'Retain'] as const)('keeps its addresses when the template is rolled: %s', async (policy) => {
+    const former = await world.run({ name: 'rolled', replicas: 3, policy });
+    const path = '/spec/template/spec/runtime/sandbox/containers/0/image';
+    const body = [{ op: 'replace' as const, path, value: 'docker.io/library/nginx:1.30' }];
+    await world.project.patch(Workload, { namespace: 'default', name: 'rolled' }, { type: 'json', body });
+    await world.stack.until('all are another', async () => {
+      const now = await world.instances('rolled');
+      const { updatedReplicas } = (await world.workload('rolled'))?.status ?? {};
+      return (
+        now.length === 3 &&
+        updatedReplicas === 3 &&
+        now.every((each) => former.instances[each.metadata.name] !== each.metadata.uid)
+      );
+    });
+    const after = await world.ready('rolled', 3);
+    expect(network(after)).toEqual(network(former));
   });
 });

@@ -15,6 +15,7 @@ import {
   Workload,
   WorkloadDeployment,
 } from '../../../src/api/index.ts';
+import type { QuotaAnswer } from '../../../src/compute/index.ts';
 import { apiVersionOf, findCondition, isConditionTrue, Namespace } from '../../../src/meta/index.ts';
 import { networkObject, scarceClass, workloadObject } from '../support/objects.ts';
 import { here, World } from './world.ts';
@@ -283,4 +284,30 @@ test('a network that does not exist is said in the words of whoever looked for i
     ({ metadata }) => metadata.name.startsWith('early'),
   );
   expect(deployment?.metadata.annotations).not.toHaveProperty([computeAnnotations.networkRefusal]);
+});
+
+test('quota that is used up is said by the one that has none, asked for again, and holds back nobody else', async () => {
+  let limit = 39;
+  const granted = new Set<string>();
+  const evaluate = ({ metadata }: Instance & { metadata: { uid: string } }): QuotaAnswer => {
+    if (metadata.name.startsWith('anchor') || granted.has(metadata.uid) || granted.size < limit) {
+      if (!metadata.name.startsWith('anchor')) granted.add(metadata.uid);
+      return { granted: true, reason: 'QuotaAvailable', message: 'There is room' };
+    }
+    return { granted: false, reason: 'QuotaExceeded', message: `All ${limit} instances are in use` };
+  };
+  world = await World.open({ cells: [here, there], quota: { evaluate } });
+  await world.run({ name: 'anchor', replicas: 1 });
+  expect(await timeOf39(forty({ where: 'here' }))).toBeLessThanOrEqual(undisturbed + 100);
+  await world.stack.until('the workload counts it', async () => {
+    const found = findCondition((await world.workload('forty'))?.status?.conditions, 'ReplicasReady');
+    return found?.message === '1 of 40 instances wait: QuotaExceeded: All 39 instances are in use';
+  });
+  const [waiting] = (await world.instances('forty')).filter((each) => World.readyOf(each) === 'False QuotaExceeded');
+  expect(findCondition(waiting?.status?.conditions, 'QuotaGranted')).toMatchObject({
+    status: 'False',
+    reason: 'QuotaExceeded',
+  });
+  limit = 40;
+  await world.ready('forty', 40);
 });
