@@ -10,6 +10,7 @@ import { systemClock } from '../../src/kube/index.ts';
 import type { Binaries } from '../../test/conformance/servers/binaries.ts';
 import { startKubernetes } from '../../test/conformance/servers/kubernetes.ts';
 import { tokens } from '../../test/conformance/servers/target.ts';
+import { cpuSeconds } from './processes.ts';
 
 export interface Subject {
   readonly name: 'berth' | 'kubernetes';
@@ -20,6 +21,8 @@ export interface Subject {
   readonly pids: readonly number[];
   /** From starting the first process until it said that it was ready. */
   readonly readyMilliseconds: number;
+  /** Processor time that took. */
+  readonly readyCpuSeconds: number;
   stop(): Promise<void>;
 }
 
@@ -44,6 +47,7 @@ export async function startBerth(): Promise<Subject> {
     token,
     pids: [child.pid!],
     readyMilliseconds: systemClock.monotonic() - since,
+    readyCpuSeconds: cpuSeconds([child.pid!]),
     async stop() {
       child.kill('SIGTERM');
       await exited;
@@ -54,6 +58,6 @@ export async function startBerth(): Promise<Subject> {
 
 /** kube-apiserver on etcd, with what both do by default for what is acknowledged to be on disk. */
 export async function startReal(binaries: Binaries): Promise<Subject> {
-  const { port, ca, pids, readyMilliseconds, stop } = await startKubernetes(binaries);
-  return { name: 'kubernetes', port, ca, token: tokens.admin, pids, readyMilliseconds, stop };
+  const { pids, ...started } = await startKubernetes(binaries);
+  return { ...started, pids, token: tokens.admin, readyCpuSeconds: cpuSeconds(pids) };
 }

@@ -17,7 +17,15 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
   }
   const left = a as Record<string, unknown>;
   const right = b as Record<string, unknown>;
-  for (const key of Object.keys(left)) if (!jsonEqual(left[key], right[key])) return false;
-  for (const key of Object.keys(right)) if (right[key] !== undefined && left[key] === undefined) return false;
-  return true;
+  let more = 0;
+  for (const key of Object.keys(left)) {
+    const value = left[key];
+    if (value === undefined) continue;
+    // What an object inherits is no JSON and equals none, but for the one that is an object without keys of its own.
+    if (key === '__proto__' && !Object.hasOwn(right, key)) return false;
+    if (!jsonEqual(value, right[key])) return false;
+    more++;
+  }
+  for (const key of Object.keys(right)) if (right[key] !== undefined) more--;
+  return more === 0;
 }

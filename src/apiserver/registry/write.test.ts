@@ -214,6 +214,14 @@ describe('fieldValidation', () => {
 });
 
 describe('update', () => {
+  it('stores a change that is only a key by which every object answers', async () => {
+    const key = 'constructor';
+    await api.send('POST', widgets, widget('inherits', {}, { labels: { a: 'b' } }));
+    const { body } = await api.send('PATCH', `${widgets}/inherits`, { metadata: { labels: { [key]: 'x' } } }, merge);
+    expect(body.metadata.labels).toEqual({ a: 'b', [key]: 'x' });
+    expect((await api.send('GET', `${widgets}/inherits`)).body.metadata.labels).toEqual({ a: 'b', [key]: 'x' });
+  });
+
   it('moves the generation with the spec, not with labels or status', async () => {
     const made = (await api.send('POST', widgets, widget('gen'))).body;
     const spec = await api.send('PUT', `${widgets}/gen`, { ...made, spec: { color: 'green' } });
