@@ -23,6 +23,7 @@ import {
 import { BreakingProxy } from './support/breaking-proxy.ts';
 import { churn } from './support/churn.ts';
 import { hastyClock } from './support/hasty-clock.ts';
+import { http2Transport } from './support/http2-transport.ts';
 import { rounds, seed } from './support/options.ts';
 import { asInformersTell, followPlainly, lines, listenTo, type Told } from './support/witness.ts';
 
@@ -32,7 +33,7 @@ const ownWrites = rounds('TRUST_OWN_WRITES', 400);
 /** Revisions kept where history is to be forgotten. */
 const history = 32;
 const watchers = 8;
-const plainWatchers = 4;
+const plainWatchers = 6;
 const writers = 4;
 
 /** A server, a proxy in front of it that breaks connections, and who writes past the proxy and watches through it. */
@@ -68,10 +69,14 @@ class World {
     this.#running.push(followPlainly(inside, resourceVersion, this.#ending.signal, this.truth));
     for (let n = 0; n < watchers; n++) this.#inform(port, n);
     await Promise.all(this.informers.map((informer) => informer.whenSynced()));
+    // Half of them over connections of their own, half together over one that carries them all.
+    const shared = http2Transport(this.api, port);
+    this.#transports.push(shared);
     for (let n = 0; n < plainly; n++) {
       const all: Told[] = [];
       this.plain.push(all);
-      this.#running.push(followPlainly(this.#client(port), resourceVersion, this.#ending.signal, all));
+      const client = n % 2 === 0 ? this.#client(port) : clientOver(shared);
+      this.#running.push(followPlainly(client, resourceVersion, this.#ending.signal, all));
     }
     for (let n = 0; n < writers; n++) {
       const client = this.#client(this.api.port);

@@ -39,6 +39,7 @@ export const keyOf = (name: string) => ({ namespace: 'default', name });
 
 const admin: Identity = { user: 'admin', groups: ['system:masters', 'system:authenticated'] };
 const token = 'of-the-test';
+export const bearer = `Bearer ${token}`;
 
 export interface Served {
   port: number;
@@ -76,7 +77,7 @@ export async function startApi({ folder, inMemory, historyRevisions }: ApiOption
     clock: systemClock,
     random: systemRandom,
     log: pino({ level: 'silent' }),
-    authenticator: { authenticate: (headers) => (headers.authorization === `Bearer ${token}` ? admin : undefined) },
+    authenticator: { authenticate: (headers) => (headers.authorization === bearer ? admin : undefined) },
     authorizer: { authorize: () => ({ allowed: true }) },
   });
   await server.openPlane({ id: 'root', path: '/', crds: [] });
