@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { parse } from 'yaml';
 import { type IpamServer, startIpamServer } from '../../../test/harness/ipam-server.ts';
-import { IPClaim, IPPool, NetworkInterface } from '../../api/index.ts';
+import { IPAllocation, IPClaim, IPPool, NetworkInterface } from '../../api/index.ts';
 import { systemClock, type Transport } from '../../kube/index.ts';
 import { Event, parseTime } from '../../meta/index.ts';
 import { main } from '../main.ts';
@@ -187,6 +188,35 @@ test('preview says what each claim would get, or why none, and keeps nothing', a
   });
 });
 
+test('json and yaml say all that each command found', async () => {
+  const file = join(folder, 'one.yaml');
+  await writeFile(file, JSON.stringify(claim('x', { className: 'none' })));
+  await access.client.create(IPClaim, claim('spare', { className: 'public-unicast-ipv4' }));
+  const reports = {
+    pools: await pools(access, 0, true),
+    who: await who(access, 'fd20:1000::1:0:7', 0),
+    retained: await retained(access, 0),
+    preview: (await preview(access, file, 'default')).report,
+    release: await release(access, 'default', 'spare', async () => true),
+  };
+  for (const [command, report] of Object.entries(reports)) {
+    const data = JSON.parse(JSON.stringify(report.data)) as unknown;
+    expect(Object.keys(data as object).length, command).toBeGreaterThan(0);
+    expect(JSON.parse(render(report, 'json')), command).toEqual(data);
+    expect(parse(render(report, 'yaml')), command).toEqual(data);
+  }
+});
+
+test('what IPAM refuses to release ends with 4 and says why', async () => {
+  const bound = (await access.client.list(IPAllocation)).items.find(
+    (each) => each.spec?.claimRef?.name === 'web-0-f-ipv6',
+  )!;
+  const refused = await release(access, 'default', bound.metadata.name, async () => true).catch((error: unknown) =>
+    failureOf(error, undefined),
+  );
+  expect(refused).toMatchObject({ code: 4, message: expect.stringContaining('delete the claim') });
+});
+
 test('release asks first, says what depends on it, and leaves an Event', async () => {
   const asked: string[] = [];
   const answer = (yes: boolean) => async (question: string) => {
@@ -198,7 +228,9 @@ test('release asks first, says what depends on it, and leaves an Event', async (
   expect(asked[0]).toContain('NetworkInterface "ns-1/web-0-eth0" of cell cell-1 uses it, held by claim "web-0"');
   await release(access, 'default', 'web-0-f-ipv6', answer(true));
   expect(await access.client.get(IPClaim, { namespace: 'default', name: 'web-0-f-ipv6' })).toBeUndefined();
-  const events = (await access.client.list(Event)).items.filter((event) => event.reason === 'AddressReleased');
+  const events = (await access.client.list(Event)).items.filter(
+    ({ reason, regarding }) => reason === 'AddressReleased' && regarding?.name === 'web-0-f-ipv6',
+  );
   expect(events).toMatchObject([
     {
       type: 'Normal',
