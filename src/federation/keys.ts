@@ -8,3 +8,6 @@ export const sourceCell = 'federation.datumapis.com/source-cell';
 
 /** Held on a hub object until the cell's copy of it is gone, for kinds whose deletion drains something. */
 export const carriedFinalizer = 'federation.datumapis.com/carried';
+
+/** Set to `true` by an operator on the hub's record of a location whose cell is gone for good. */
+export const cellLost = 'federation.datumapis.com/cell-lost';

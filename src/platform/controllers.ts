@@ -1,5 +1,6 @@
 import {
   computeLabels,
+  Location,
   NetworkContext,
   networkingAnnotations,
   networkingLabels,
@@ -17,7 +18,7 @@ import {
   instancePublication,
 } from '../compute/index.ts';
 import { type FabricHubDeps, fabricCellControllers, fabricHubControllers } from '../fabric/index.ts';
-import { carryDown, carryNamespaces, carryUp } from '../federation/index.ts';
+import { carryDown, carryNamespaces, carryUp, clearLost } from '../federation/index.ts';
 import type { Controller } from '../kube/index.ts';
 import {
   interfacePublication,
@@ -47,6 +48,8 @@ function federationControllers(hub: string, networking: boolean, referencedData:
     carryDown({ type: ServingLocation, selectedBy: 'name', drains: false }, options),
     carryDown({ type: WorkloadDeployment, selectedBy: byLocation, drains: true }, options),
     carryUp(instancePublication, options),
+    clearLost({ type: WorkloadDeployment, drainedBy: topologyKeys.location }, { ...options, record: Location }),
+    clearLost({ type: instancePublication.type }, { ...options, record: Location }),
     ...(referencedData
       ? companionKinds.map((type) => carryDown({ type, selectedBy: companionOf, drains: false }, options))
       : []),
@@ -65,6 +68,7 @@ function federationControllers(hub: string, networking: boolean, referencedData:
       },
       options,
     ),
+    clearLost({ type: interfacePublication.type }, { ...options, record: Location }),
   ];
 }
 

@@ -38,6 +38,24 @@ export const reservedGrants: readonly ReservedGrants[] = [
     grants: [event, series],
   },
   {
+    reason: 'An operator may say that a cell is gone for good: then what is left of it on the hub is cleared away.',
+    role: 'hub',
+    controllers: ['federation-lost-workloaddeployments'],
+    grants: [`patch ${compute}/workloaddeployments`],
+  },
+  {
+    reason: 'An operator may say that a cell is gone for good: then what is left of it on the hub is cleared away.',
+    role: 'hub',
+    controllers: ['federation-lost-instances'],
+    grants: [`delete ${compute}/instances`],
+  },
+  {
+    reason: 'An operator may say that a cell is gone for good: then what is left of it on the hub is cleared away.',
+    role: 'hub',
+    controllers: ['federation-lost-networkinterfaces'],
+    grants: [`delete ${networking}/networkinterfaces`],
+  },
+  {
     reason: 'Events that tell of what should not be: numbers that are used up or claimed twice.',
     role: 'project',
     controllers: ['fabric-hub-identity'],
