@@ -78,7 +78,9 @@ it('a location that is removed drains: it says what is left, keeps its cell’s 
     return why?.includes('WorkloadDeployment') === false && why;
   });
   expect(retained).toContain('1 NetworkInterface');
-  await alpha.project.delete(NetworkInterface, { namespace: 'default', name: `web-here-${here}-0-eth0` });
+  const copy = `web-here-${here}-0-eth0`;
+  await stack.until('its tenant sees it unheld', async () => (await alpha.copy(copy))?.status?.phase === 'Available');
+  await alpha.project.delete(NetworkInterface, { namespace: 'default', name: copy });
   await stack.until('its identity gone', async () => (await serving(here)) === undefined);
   const cell = stack.cell(here);
   await stack.until('and in its cell', async () => (await cell.list(ServingLocation)).items.length === 0);
@@ -92,12 +94,14 @@ it('a cell that is gone for good holds nothing back once an operator says so, an
   await run('safe', here);
   await Promise.all([ready('lost'), ready('safe')]);
   const safe = (await stack.cell(here).list(NetworkInterface)).items.map(({ metadata, spec }) => [metadata.uid, spec]);
+  const lost = `lost-here-${there}-0-eth0`;
+  await stack.until('its copy in the project', () => alpha.copy(lost));
   await stack.disengage(`cell/${there}`);
   await alpha.project.delete(Workload, { namespace: 'default', name: 'lost' });
   await stack.pass(600);
   expect(await workload('lost'), 'it may come back').toBeDefined();
   const copies = async () => (await alpha.project.list(NetworkInterface)).items.map(({ metadata }) => metadata.name);
-  expect(await copies()).toContain(`lost-here-${there}-0-eth0`);
+  expect(await copies()).toContain(lost);
 
   const annotations = { 'federation.datumapis.com/cell-lost': 'true' };
   await stack.hub.patch(
