@@ -156,6 +156,42 @@ describe('the number of a network', () => {
     await stack.hub.delete(NetworkFabricIdentity, { namespace: '', name: `id-${number}` });
     expect(await numberOf(metadata.uid)).toBe(number);
   });
+
+  it('is not had by whoever says to be that network', async () => {
+    stack = await Stack.open({ projects: ['one', 'two'], dataPlane: 'fabric' });
+    await createLocation(stack, 'us-central-1');
+    const numbers: Record<string, number> = {};
+    const uids: Record<string, string> = {};
+    for (const id of ['one', 'two']) {
+      const tenant = await Tenant.open(stack, id);
+      const { metadata } = await tenant.network('net');
+      await tenant.locationBinding('us-central-1');
+      await tenant.bind('use', 'net');
+      uids[id] = metadata.uid;
+      numbers[id] = await numberOf(metadata.uid);
+      await stack.until('the number in the cell', async () => {
+        const context = await tenant.cellContext('net-us-central-1');
+        return context?.spec?.fabricIdentity === numbers[id];
+      });
+    }
+    // Project two writes a context that says to be of the network of one, where presence lets it be for a while, and both
+    // numbers are taken away.
+    const labels = { [networkingLabels.networkUID]: uids.one ?? '' };
+    const spec = { network: { name: 'net' }, location: { name: 'eu-west-1' } };
+    const metadata = { name: 'forged', namespace: 'default', labels };
+    await stack
+      .project('two')
+      .create(NetworkContext, { apiVersion: apiVersionOf(NetworkContext), kind: 'NetworkContext', metadata, spec });
+    await stack.until('its copy on the hub', async () => {
+      const { items } = await stack.hub.list(NetworkContext);
+      return items.some((each) => each.metadata.name === 'forged' && each.spec?.fabricIdentity === numbers.two);
+    });
+    for (const id of ['two', 'one']) {
+      await stack.hub.delete(NetworkFabricIdentity, { namespace: '', name: `id-${numbers[id]}` });
+    }
+    expect(await numberOf(uids.one ?? '')).toBe(numbers.one);
+    expect(await numberOf(uids.two ?? '')).toBe(numbers.two);
+  });
 });
 
 describe('a process that ends at any write', () => {

@@ -5,10 +5,12 @@ import {
   NetworkContext,
   NetworkFabricIdentity,
   networkingLabels,
+  projectOfClusterLabel,
   reasonMessage,
+  upstreamLabels,
 } from '../../../api/index.ts';
 import type { Controller, Plane, Planes, Request, Result } from '../../../kube/index.ts';
-import { Event, isApiError, type Stored } from '../../../meta/index.ts';
+import { Event, isApiError, Namespace, type Stored } from '../../../meta/index.ts';
 import type { FabricHubDeps } from '../../shared/deps.ts';
 import { decide, identityOf, type NetworkPlace } from './decide.ts';
 import { type Held, Numbers, numbersRule } from './numbers.ts';
@@ -47,6 +49,7 @@ export function identityController(deps: FabricHubDeps, options: IdentityOptions
           verbs: [...reads, 'create', 'delete'],
         },
         { apiGroups: [NetworkContext.group], resources: ['networkcontexts'], verbs: reads },
+        { apiGroups: [''], resources: ['namespaces'], verbs: reads },
         numbersRule,
       ],
       project: [
@@ -61,6 +64,8 @@ export function identityController(deps: FabricHubDeps, options: IdentityOptions
         identities.addIndex(byNetworkUid, ({ spec }) => [spec.networkUID]);
         identities.addIndex(byPlace, (identity) => placeOf(identity).map(placeKey));
         identities.addIndex(byProject, (identity) => placeOf(identity).map(({ project }) => project));
+        // Asked for here, so that it has been listed when somebody needs it.
+        plane.informer(Namespace);
         plane.informer(NetworkContext).addIndex(byNetworkUid, ({ metadata }) => {
           const uid = metadata.labels?.[networkingLabels.networkUID];
           return uid === undefined ? [] : [uid];
@@ -105,7 +110,8 @@ async function network(
   deps: FabricHubDeps,
 ): Promise<Result> {
   const identities = hub.informer(NetworkFabricIdentity);
-  if (!identities.synced || !hub.informer(NetworkContext).synced) return unsyncedRetry;
+  const others = [hub.informer(NetworkContext).synced, hub.informer(Namespace).synced];
+  if (!identities.synced || others.includes(false)) return unsyncedRetry;
   const place: NetworkPlace = { project: plane.name, namespace: request.namespace, name: request.name };
   const object = plane.informer(Network).get(request.namespace, request.name);
   const named = identities.byIndex(byPlace, placeKey(place));
@@ -140,11 +146,7 @@ async function allocate(
     count: () => identities.list().length,
   };
   // A number somebody took away by hand comes back to whom the cells know by it.
-  const known = hub
-    .informer(NetworkContext)
-    .byIndex(byNetworkUid, uid)
-    .map(({ spec }) => spec?.fabricIdentity)
-    .find((number) => number !== undefined && !held.has(number));
+  const known = numbersToldOf(hub, place, uid).find((number) => !held.has(number));
   let number = known ?? (await numbers.take(hub.client, held));
   while (number !== undefined) {
     try {
@@ -159,6 +161,22 @@ async function allocate(
   const note = reasonMessage(reason, { network: object.metadata.name });
   deps.recorder(plane, controllerName).event(object, { type: 'Warning', reason, action: 'Allocate', note });
   throw new Error(note);
+}
+
+/** What cells were told of a network. The UID alone could be written by anybody, the labels of hub namespaces not. */
+function numbersToldOf(hub: Plane, { project, namespace, name }: NetworkPlace, uid: string): number[] {
+  return hub
+    .informer(NetworkContext)
+    .byIndex(byNetworkUid, uid)
+    .filter(({ metadata, spec }) => {
+      const labels = hub.informer(Namespace).get('', metadata.namespace ?? '')?.metadata.labels;
+      return (
+        spec?.network.name === name &&
+        projectOfClusterLabel(labels?.[upstreamLabels.clusterName]) === project &&
+        labels?.[upstreamLabels.namespace] === namespace
+      );
+    })
+    .flatMap(({ spec }) => spec?.fabricIdentity ?? []);
 }
 
 /** An identity whose project is not engaged: it goes where the network, or the project with it, is known to be gone. */
