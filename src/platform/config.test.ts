@@ -10,6 +10,7 @@ test('an empty configuration is the documented defaults', () => {
     quietPeriodSeconds: 300,
     restSeconds: 60,
     auditSeconds: 600,
+    orphanSeconds: 60,
     leases: {},
     ipam: { classes: { networkIPv6: 'network-ipv6', subnetIPv6: 'subnet-ipv6', subnetIPv4: 'subnet-ipv4' } },
     dataPlane: 'fabric',

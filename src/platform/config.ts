@@ -23,6 +23,10 @@ const schema = Type.Object(
     quietPeriodSeconds: seconds(300, 'How long a network stays present in a location that nothing uses any more.'),
     restSeconds: seconds(60, 'How long a freed address rests before anyone else gets it; pools may say otherwise.'),
     auditSeconds: seconds(600, 'How often addresses held are compared with interfaces; 0: only at start.'),
+    orphanSeconds: seconds(
+      60,
+      'Least time between the two audits that make an allocation nobody can name an orphan, which is released.',
+    ),
     leases: Type.Object(
       {
         retentionSeconds: Type.Optional(

@@ -184,6 +184,7 @@ async function start(
         quietPeriodMilliseconds: config.quietPeriodSeconds * 1000,
         dataPlane: config.dataPlane,
         auditSeconds: config.auditSeconds,
+        orphanSeconds: config.orphanSeconds,
         ...(config.leases.retentionSeconds === undefined ? {} : { retentionSeconds: config.leases.retentionSeconds }),
         metrics,
       },

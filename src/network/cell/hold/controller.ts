@@ -2,6 +2,7 @@ import { NetworkContext, NetworkInterface, networkingFinalizers } from '../../..
 import { addFinalizer, type Controller, mergeStatus, type Plane, removeFinalizer } from '../../../kube/index.ts';
 import type { Stored } from '../../../meta/index.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
+import { countTerminating } from '../../shared/terminating.ts';
 import { reads, requestOf } from '../cell.ts';
 import { decide } from './decide.ts';
 
@@ -9,7 +10,7 @@ const byNetwork = 'network/network';
 const { group } = NetworkContext;
 
 /** The cell's hold on a presence whose addresses are in use here. */
-export function holdController({ clock }: NetworkDeps): Controller {
+export function holdController(deps: NetworkDeps): Controller {
   return {
     name: 'network-cell-context-hold',
     rules: {
@@ -21,6 +22,7 @@ export function holdController({ clock }: NetworkDeps): Controller {
     },
 
     engage(plane, _planes, watch) {
+      countTerminating(plane, deps.metrics, deps.clock);
       const contexts = plane.informer(NetworkContext);
       const interfaces = plane.informer(NetworkInterface);
       contexts.addIndex(byNetwork, ({ metadata, spec }) =>
@@ -42,7 +44,7 @@ export function holdController({ clock }: NetworkDeps): Controller {
       if (plane === undefined || context === undefined || context.spec === undefined) return undefined;
       const key = `${request.namespace}/${context.spec.network.name}`;
       const interfaces = plane.informer(NetworkInterface).byIndex(byNetwork, key);
-      const now = clock.now();
+      const now = deps.clock.now();
       const step = decide({ context, interfaces, now });
       switch (step.do) {
         case 'rest':

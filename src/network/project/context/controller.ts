@@ -18,6 +18,7 @@ import {
 import { isApiError, type KubeObject, type Stored } from '../../../meta/index.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
 import { retryDelay } from '../../shared/retry.ts';
+import { countTerminating } from '../../shared/terminating.ts';
 import { holdRange, type RangeAnswer, refusedConditions, releaseRange } from '../ranges.ts';
 import { concluded, decide, decideSubnet, type Plan, subnetOf, subnetStatus } from './decide.ts';
 
@@ -40,6 +41,7 @@ export function contextController(deps: NetworkDeps): Controller {
     },
 
     engage(plane, _planes, watch) {
+      countTerminating(plane, deps.metrics, deps.clock);
       watch.on(plane, NetworkContext);
       watch.on(plane, Subnet, ({ metadata, spec }) => [
         { plane: plane.id, namespace: metadata.namespace ?? '', name: spec?.networkContext.name ?? '' },
