@@ -65,13 +65,13 @@ async function run(of: Case): Promise<Figure[]> {
     const allocating: number[] = [];
     const releasing: number[] = [];
     const took: number[] = [];
-    const processor = { serving: 0, storage: 0, database: 0 };
+    const processor = { 'serving thread': 0, 'other threads': 0, database: 0 };
     for (let round = 0; round < rounds; round++) {
       const before = { all: process.cpuUsage(), own: process.threadCpuUsage(), database: database() };
       const timing = await timed(clients, count, allocate);
       const [all, own] = [process.cpuUsage(before.all), process.threadCpuUsage(before.own)];
-      processor.serving += own.user + own.system;
-      processor.storage += all.user + all.system - own.user - own.system;
+      processor['serving thread'] += own.user + own.system;
+      processor['other threads'] += all.user + all.system - own.user - own.system;
       processor.database += database() - before.database;
       took.push(...timing.took);
       allocating.push(count / timing.seconds);
