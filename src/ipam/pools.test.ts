@@ -298,5 +298,6 @@ test('projects get the ranges the documentation shows, and no two the same IPv6 
   const all = Array.from({ length: seedableProjects }, (_, index) => seedRanges(index));
   expect(new Set(all.map((ranges) => ranges.ipv6)).size).toBe(seedableProjects);
   expect(new Set(all.map((ranges) => ranges.public)).size).toBe(seedableProjects);
+  expect(seedRanges(255)).toMatchObject({ ipv6: 'fd20:1000:1000::/36', public: '240.0.0.0/24' });
   expect(() => seedRanges(seedableProjects)).toThrow(RangeError);
 });

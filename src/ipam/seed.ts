@@ -59,24 +59,37 @@ export function seedPools(ranges: SeedRanges): IPPool[] {
 }
 
 /** How many projects have ranges of their own. */
-export const seedableProjects = 255;
+export const seedableProjects = 65_536;
+
+/** The first so many are spread out, and have what documentation and benchmarks are given; all others lie between them. */
+const spreadProjects = 255;
 
 /**
  * Ranges of the project with this index (0 is the first one a platform is started with), distinct for all of them:
  * IPv6 fd20:1000::/36 and on, private IPv4 10.128.0.0/12 and on (shared again after eight projects: private addresses
- * are unique within a project only), public addresses from the ranges for documentation (RFC 5737), then for benchmarks (RFC 2544).
+ * are unique within a project only), public addresses from the ranges for documentation (RFC 5737), then for benchmarks (RFC 2544), then from what is reserved
+ * for the future (RFC 1112).
  * @throws RangeError
  */
 export function seedRanges(index: number): SeedRanges {
   if (!Number.isInteger(index) || index < 0 || index >= seedableProjects) {
     throw new RangeError(`project number ${index} has no ranges: there are ranges for ${seedableProjects} projects`);
   }
-  const ipv6 = IpPrefix.of(6, (0xfd200000n << 96n) + (BigInt(index + 1) << 108n), 36);
+  const [round, place] = [Math.floor(index / spreadProjects), index % spreadProjects];
+  const ipv6 = IpPrefix.of(6, (0xfd200000n << 96n) + (BigInt(place + 1) << 108n) + (BigInt(round) << 92n), 36);
   const ipv4 = IpPrefix.of(4, 0x0a800000n + (BigInt(index % 8) << 20n), 12);
   const documentation = ['198.51.100.0/24', '203.0.113.0/24', '192.0.2.0/24'];
   return {
     ipv6: ipv6.toString(),
     ipv4: ipv4.toString(),
-    public: documentation[index] ?? IpPrefix.of(4, 0xc6120000n + (BigInt(index - 3) << 8n), 24).toString(),
+    public: documentation[index] ?? publicRange(index),
   };
+}
+
+function publicRange(index: number): string {
+  const start =
+    index < spreadProjects
+      ? 0xc6120000n + (BigInt(index - 3) << 8n)
+      : 0xf0000000n + (BigInt(index - spreadProjects) << 8n);
+  return IpPrefix.of(4, start, 24).toString();
 }

@@ -209,10 +209,14 @@ async function annotate(root: Plane, name: string, annotations: Record<string, s
 async function seed(deps: ProjectDeps, root: Plane, planes: Planes, project: Stored<Project>): Promise<void> {
   const { name } = project.metadata;
   const recorded = project.metadata.annotations?.[rangesAnnotation];
-  const others = (await root.client.list(Project)).items.flatMap((each) => {
-    const held = each.metadata.annotations?.[rangesAnnotation];
-    return held === undefined || each.metadata.name === name ? [] : [Number(held)];
-  });
+  // From memory, which has our own writes at once: nobody else records ranges, and a thousand projects would each list a thousand.
+  const others = root
+    .informer(Project)
+    .list()
+    .flatMap((each) => {
+      const held = each.metadata.annotations?.[rangesAnnotation];
+      return held === undefined || each.metadata.name === name ? [] : [Number(held)];
+    });
   const ranges = recorded === undefined ? chooseRanges(name, new Set(others)) : Number(recorded);
   if (recorded === undefined) await annotate(root, name, { [rangesAnnotation]: String(ranges) });
   const { client } = planeOf(planes, name);
