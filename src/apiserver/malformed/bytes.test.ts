@@ -26,10 +26,10 @@ afterAll(async () => {
 });
 
 /** Writes the bytes over TLS, then ends its side; answers all that comes back until the server closes, or nothing more comes. */
-function exchange(bytes: string): Promise<string> {
+function exchange(bytes: string, protocol = 'http/1.1'): Promise<string> {
   sent++;
   return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port, ca });
+    const socket = connect({ host: '127.0.0.1', port, ca, ALPNProtocols: [protocol] });
     let answer = '';
     const quiet = systemClock.after(20_000, () => {
       answer = 'nothing within 20 s';
@@ -94,5 +94,41 @@ it('malformed bytes get an answer that is none of 5xx but of HTTP itself, or a c
     }),
     { numRuns: 400 },
   );
+  expect((await exchange(good)).split('\r\n')[0]).toMatch(/^HTTP\/1\.1 (400|422)/);
+});
+
+const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+
+/** A frame as RFC 9113 has it, or nearly: its length need not be that of its payload. */
+const frame = fc
+  .tuple(
+    fc.nat(40),
+    fc.nat(12),
+    fc.nat(255),
+    fc.constantFrom(0, 1, 2, 3, 0x7fff_ffff),
+    fc.uint8Array({ maxLength: 40 }),
+  )
+  .map(([length, type, flags, stream, payload]) => {
+    const head = Buffer.alloc(9);
+    head.writeUIntBE(length, 0, 3);
+    head.writeUInt8(type, 3);
+    head.writeUInt8(flags, 4);
+    head.writeUInt32BE(stream, 5);
+    return Buffer.concat([head, payload]).toString('latin1');
+  });
+
+it('malformed frames of HTTP/2 end the connection, and no other', { timeout: 300_000 }, async () => {
+  const before = sent;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(preface, preface.slice(3), ''),
+      fc.array(frame, { maxLength: 8 }),
+      async (begin, frames) => {
+        expect(await exchange(begin + frames.join(''), 'h2')).not.toContain('nothing within');
+      },
+    ),
+    { numRuns: 300 },
+  );
+  expect(sent - before).toBe(300);
   expect((await exchange(good)).split('\r\n')[0]).toMatch(/^HTTP\/1\.1 (400|422)/);
 });
