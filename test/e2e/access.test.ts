@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -383,6 +383,15 @@ describe('controllers', () => {
     }
     console.log(`${count} grants, ${count - unused.length} of them used, ${reserved.length} reserved`);
     expect(unused.filter((grant) => !reserved.includes(grant))).toEqual([]);
+  });
+
+  test('and what the platform has written by then is readable by its user alone', async () => {
+    const names = await readdir(folder, { recursive: true });
+    expect(names).toEqual(expect.arrayContaining(['berth.db', 'berth.db-wal', 'kubeconfig', 'secrets/ca.key']));
+    const open = await Promise.all(
+      names.map(async (name) => ({ name, others: (await stat(join(folder, name))).mode & 0o077 })),
+    );
+    expect(open.filter(({ others }) => others !== 0)).toEqual([]);
   });
 
   test('hold what is listed as reserved', () => {

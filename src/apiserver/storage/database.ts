@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StorageOpenError } from './errors.ts';
@@ -68,6 +68,7 @@ export function openDatabase(file: string): OpenedDatabase {
   const lock = takeLock(file);
   let database: DatabaseSync | undefined;
   try {
+    createPrivately(file);
     database = new DatabaseSync(file, { timeout: 5000 });
     prepare(database, file);
   } catch (error) {
@@ -133,6 +134,18 @@ function checkPlace(file: string): void {
 }
 
 /**
+ * Makes the file where there is none, for its owner alone whatever the process's mask: objects hold secrets. SQLite gives
+ * the files beside a database the mode of the database. What cannot be made here is refused by SQLite, with its reason.
+ */
+function createPrivately(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It is there, or cannot be.
+  }
+}
+
+/**
  * A lock of the operating system, which ends with the process, on a second, always empty database. The database itself
  * stays open to readers: a backup reads it while commits go on.
  */
@@ -140,6 +153,7 @@ function takeLock(file: string): DatabaseSync {
   const path = `${file}.lock`;
   let lock: DatabaseSync | undefined;
   try {
+    createPrivately(path);
     lock = new DatabaseSync(path, { timeout: 0 });
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return lock;

@@ -33,6 +33,15 @@ describe.each(['inline', 'worker'] as const)('storage reopened (%s)', (host) => 
     await storage.close();
   });
 
+  it('keeps what it holds to its owner, whatever the mask of the process', async () => {
+    const file = fileOf('private');
+    const storage = await open(file, host);
+    await storage.commit(put(key('a'), 'secret'));
+    const modes = ['', '-wal', '-shm', '.lock'].map((end) => (statSync(`${file}${end}`).mode & 0o777).toString(8));
+    expect(modes).toEqual(['600', '600', '600', '600']);
+    await storage.close();
+  });
+
   it('a watch resumes with nothing missing and nothing twice, and knows the state before', async () => {
     const file = fileOf('watch');
     const committed: string[] = [];
