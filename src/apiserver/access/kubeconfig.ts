@@ -37,34 +37,49 @@ export function kubeconfigText(options: Omit<KubeconfigOptions, 'file'>): string
     throw new Error(`the current context ${JSON.stringify(current)} is none of the kubeconfig's contexts`);
   }
   const ca = base64(options.caCertificate);
-  return stringify(
-    {
-      apiVersion: 'v1',
-      kind: 'Config',
-      preferences: {},
-      'current-context': current,
-      clusters: contexts.map(({ name, path }) => ({
-        name,
-        cluster: { server: `${server.replace(/\/+$/, '')}${path}`, 'certificate-authority-data': ca },
-      })),
-      contexts: contexts.map(({ name, namespace }) => ({
-        name,
-        context: { cluster: name, user: name, ...(namespace === undefined ? {} : { namespace }) },
-      })),
-      users: contexts.map(({ name, credential }) => ({
-        name,
-        user:
-          'token' in credential
-            ? { token: credential.token }
-            : {
-                'client-certificate-data': base64(credential.certificate),
-                'client-key-data': base64(credential.key),
-              },
-      })),
-    },
-    // A certificate is one long line: folding it would still be YAML, and no longer something to copy.
-    { lineWidth: 0, aliasDuplicateObjects: false },
-  );
+  const address = server.replace(/\/+$/, '');
+  const head = { apiVersion: 'v1', kind: 'Config', preferences: {}, 'current-context': current };
+  const clusters = contexts.map(({ name, path }) => ({
+    name,
+    cluster: { server: `${address}${path}`, 'certificate-authority-data': ca },
+  }));
+  const named = contexts.map(({ name, namespace }) => ({
+    name,
+    context: { cluster: name, user: name, ...(namespace === undefined ? {} : { namespace }) },
+  }));
+  const users = contexts.map(({ name, credential }) => ({ name, user: userOf(credential) }));
+  return [yaml(head), section('clusters', clusters), section('contexts', named), section('users', users)].join('');
+}
+
+function userOf(credential: KubeconfigContext['credential']): object {
+  if ('token' in credential) return { token: credential.token };
+  return {
+    'client-certificate-data': base64(credential.certificate),
+    'client-key-data': base64(credential.key),
+  };
+}
+
+function yaml(value: object): string {
+  // A certificate is one long line: folding it would still be YAML, and no longer something to copy.
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+const written = new Map<string, string>();
+const writtenLimit = 10_000;
+
+/** Of a platform with a thousand projects all but one entry is as it was the last time: writing YAML is slow. */
+function section(name: string, entries: readonly object[]): string {
+  const lines = entries.map((entry) => {
+    const key = JSON.stringify(entry);
+    let text = written.get(key);
+    if (text === undefined) {
+      if (written.size >= writtenLimit) written.clear();
+      text = yaml([entry]).replace(/^/gm, '  ').replace(/ +$/, '');
+      written.set(key, text);
+    }
+    return text;
+  });
+  return `${name}:\n${lines.join('')}`;
 }
 
 /** Writes it in one step, mode 0600. Its folder is made where it is not there. */
