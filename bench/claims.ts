@@ -1,5 +1,5 @@
 /** How long it takes from making interface claims in a cell until they have their addresses, and what each costs. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -186,7 +186,9 @@ export const claims: Benchmark = {
   options: { count: 1000 },
   async run({ count = 1000 }, say) {
     const folder = await mkdtemp(join(tmpdir(), 'berth-bench-'));
-    const platform = await startProcess({ folder });
+    const config = join(folder, 'config.yaml');
+    await writeFile(config, 'dataPlane: none\n');
+    const platform = await startProcess({ folder: join(folder, 'data'), args: ['--config', config] });
     const { close, ...planes } = planesOf(platform.kubeconfig);
     const served = new Served();
     try {
@@ -218,6 +220,13 @@ export const claims: Benchmark = {
         latency(idle, 0.5, 'idle', idleClaims),
         latency(idle, 0.99, 'idle', idleClaims),
         { name: 'api-writes-per-claim', value: (after.writes - before.writes) / count, unit: '', count },
+        ...['cell', 'hub', 'project'].map((plane) => ({
+          name: 'api-writes-per-claim',
+          value: ((after.byPlane[plane] ?? 0) - (before.byPlane[plane] ?? 0)) / count,
+          unit: '',
+          plane,
+          count,
+        })),
         { name: 'ipam-calls-per-claim', value: (after.ipam - before.ipam) / count, unit: '', count },
         { name: 'cpu', value: cpu, unit: 's', count },
         { name: 'rss', value: platform.peakMebibytes(), unit: 'MiB', count },
