@@ -1,4 +1,4 @@
-import { schema } from './schema.ts';
+import { outdated, schema } from './schema.ts';
 
 /**
  * The same tables in PostgreSQL, derived from the one text so that they cannot drift apart. The trigger is another
@@ -13,6 +13,7 @@ ${schema
   .replaceAll(/\bBLOB\b/g, 'BYTEA')
   .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"')
   .replaceAll(' WITHOUT ROWID', '')}
+${outdated.map(({ table, column }) => `ALTER TABLE ${table} DROP COLUMN IF EXISTS ${column};`).join('\n')}
 CREATE OR REPLACE FUNCTION ipam_block_check() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'UPDATE' THEN

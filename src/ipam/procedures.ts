@@ -18,7 +18,7 @@ import { allocationDeleteCauses } from './validation.ts';
 import { exec, keyOf, type Operation, type Row, rows, type Step, Work } from './work.ts';
 
 export { postgresSchema } from './postgres-schema.ts';
-export { schema } from './schema.ts';
+export { outdated, schema } from './schema.ts';
 
 /** What every request brings along. */
 export interface Request {

@@ -72,3 +72,6 @@ CREATE TABLE IF NOT EXISTS ipam_identity (
 CREATE INDEX IF NOT EXISTS ipam_identity_interface
   ON ipam_identity (plane, cell_uid, interface_namespace, interface_name);
 `;
+
+/** Columns of older versions. */
+export const outdated = [{ table: 'ipam_space', column: 'heads' }];

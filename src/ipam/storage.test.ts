@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { IpPrefix } from '../address/index.ts';
 import { type BackingRequest, openStorage, type ServedResource, type Storage } from '../apiserver/index.ts';
 import { VirtualClock } from '../kube/index.ts';
 import type { KubeObject } from '../meta/index.ts';
@@ -90,4 +92,27 @@ test('in the real store a hundred claims at once get distinct blocks, and a new 
   // What was released rests: nobody else has it yet.
   expect(blocks.has(next.status?.allocatedCIDR)).toBe(false);
   await server.storage.close();
+});
+
+test('a file of a version that kept the lowest free blocks as text is opened, and goes on', async () => {
+  let server = await open();
+  for (const each of seedClasses()) await server.create('ipclasses', each);
+  for (const each of seedPools(seedRanges(0))) await server.create('ippools', each);
+  const before = await server.create('ipclaims', claim('before'));
+  await server.storage.close();
+  const database = new DatabaseSync(join(folder, 'db'));
+  database.exec(`ALTER TABLE ipam_space ADD COLUMN heads TEXT NOT NULL DEFAULT '{}'`);
+  database.close();
+  server = await open();
+  const [next, other] = [
+    await server.create('ipclaims', claim('next')),
+    await server.create('ipclaims', claim('other', 'IPv4')),
+  ];
+  expect(IpPrefix.parse(next.status!.allocatedCIDR!)).toEqual(IpPrefix.parse(before.status!.allocatedCIDR!).next());
+  expect(other.status?.phase).toBe('Bound');
+  await server.storage.close();
+  const after = new DatabaseSync(join(folder, 'db'));
+  const columns = after.prepare(`SELECT name FROM pragma_table_info('ipam_space')`).all();
+  after.close();
+  expect(columns.map((column) => column.name)).toEqual(['id', 'plane', 'pool', 'digest', 'used', 'live', 'stale']);
 });
