@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { IPClaim, IPClass, NetworkInterfaceClaim } from '../../../src/api/index.ts';
+import { IPClaim, IPClass, NetworkContext, NetworkInterface, NetworkInterfaceClaim } from '../../../src/api/index.ts';
 import { isApiError } from '../../../src/meta/index.ts';
-import { alpha, beta, type ClaimOptions, eventually, isTrue, said, World } from './world.ts';
+import { alpha, beta, type ClaimOptions, eventually, isTrue, location, said, World } from './world.ts';
 
 /** Reference E1 to E11, with its names and values. */
 
@@ -228,6 +228,36 @@ describe('claims in a cell', () => {
     await world.deleteClaim('nic-same');
     await gone('nic-same');
     expect(Object.values(await world.held('nic-same'))).toEqual([second]);
+  });
+
+  it('F9 an allocation of an earlier network of the name, left behind, is given back and not used again', async () => {
+    const claimsOf = async () => (await world.project().list(IPClaim, { labelSelector: leftBehind })).items;
+    const leftBehind = 'networking.datumapis.com/interface-name=nic-left';
+    await world.context('nic-left-net', ['IPv4'], { uid: 'old-uid' });
+    await world.claim('nic-left', 'nic-left-net', { ipFamilies: ['IPv4'], reclaimPolicy: 'Retain' });
+    await allocated('nic-left');
+    await world.deleteClaim('nic-left');
+    await gone('nic-left');
+    // Somebody takes the finalizer off by hand: what IPAM holds is nobody's now.
+    const key = { namespace: alpha, name: 'nic-left' };
+    await world.cell.patch(NetworkInterface, key, { type: 'merge', body: { metadata: { finalizers: null } } });
+    await world.deleteInterface('nic-left');
+    await interfaceGone('nic-left');
+    const [old, ...others] = await claimsOf();
+    expect(others).toEqual([]);
+    expect(old?.spec?.scope?.network?.uid).toBe('old-uid');
+
+    const contextKey = { namespace: alpha, name: `nic-left-net-${location}` };
+    await world.cell.delete(NetworkContext, contextKey);
+    await eventually('context gone', async () => (await world.cell.get(NetworkContext, contextKey)) === undefined);
+    await world.context('nic-left-net', ['IPv4'], { uid: 'new-uid' });
+    await world.claim('nic-left', 'nic-left-net', { ipFamilies: ['IPv4'], reclaimPolicy: 'Retain' });
+    const claim = await allocated('nic-left');
+    const [held, ...more] = await claimsOf();
+    expect(more).toEqual([]);
+    expect(held?.metadata.uid).not.toBe(old?.metadata.uid);
+    expect(held?.spec?.scope?.network?.uid).toBe('new-uid');
+    expect(held?.status?.allocatedCIDR).toBe(claim.status?.addresses?.[0]?.address);
   });
 
   it('E9 Delete gives back all of three', async () => {
