@@ -240,6 +240,28 @@ describe('a controller', () => {
     await manager.stop();
   });
 
+  it('whose reconciles fail leaves turns of the event loop to everything else', async () => {
+    const { clock, server, manager, engage } = setUp();
+    const done: string[] = [];
+    for (let n = 0; n < 100; n++) server('cell/x').put(Thing, thing(`a-${n}`));
+    manager.add(
+      controllerOf(
+        async () => {
+          if (done.length === 0) clock.soon(() => done.push('something else'));
+          done.push('failed');
+          throw new Error('no');
+        },
+        { concurrency: 4 },
+      ),
+    );
+    engage('cell/x', 'cell');
+    manager.start();
+    await clock.settle();
+    expect(done.indexOf('something else')).toBeLessThanOrEqual(4);
+    expect(done.filter((what) => what === 'failed')).toHaveLength(100);
+    await manager.stop();
+  });
+
   it('that fails to engage, or fails in a mapping, harms no other', async () => {
     const { clock, server, manager, engage, logged } = setUp();
     const seen: string[] = [];

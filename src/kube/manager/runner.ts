@@ -33,7 +33,7 @@ export class ControllerRunner implements Planes, Watch {
   readonly #options: RunnerOptions;
   readonly #queue: WorkQueue;
   readonly #planes = new Map<string, EngagedPlane>();
-  readonly #running = new Map<Promise<void>, string>();
+  readonly #running = new Map<Promise<ReconcileOutcome>, string>();
   #started = false;
 
   constructor(controller: Controller, options: RunnerOptions) {
@@ -159,12 +159,21 @@ export class ControllerRunner implements Planes, Watch {
       }
       const running = this.#reconcile(request, engaged.plane);
       this.#running.set(running, request.plane);
-      await running;
+      const outcome = await running;
       this.#running.delete(running);
+      if (outcome !== 'success') await this.#turn();
     }
   }
 
-  async #reconcile(request: Request, plane: Plane): Promise<void> {
+  /**
+   * The next turn of the event loop. Calls to a server in this process never wait for one: reconciles that come back, one
+   * after the other, would leave none to connections, timers and the store.
+   */
+  #turn(): Promise<void> {
+    return new Promise((resolve) => this.#options.clock.soon(resolve));
+  }
+
+  async #reconcile(request: Request, plane: Plane): Promise<ReconcileOutcome> {
     const { clock, metrics } = this.#options;
     const started = clock.monotonic();
     let outcome: ReconcileOutcome;
@@ -178,6 +187,7 @@ export class ControllerRunner implements Planes, Watch {
     }
     metrics.reconciled(this.controller.name, outcome, (clock.monotonic() - started) / 1000);
     this.#queue.done(request);
+    return outcome;
   }
 
   #failed(request: Request, plane: Plane, error: unknown): ReconcileOutcome {
