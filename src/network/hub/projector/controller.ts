@@ -112,10 +112,11 @@ export function interfaceProjector(deps: NetworkDeps): Controller {
       const left = (away.get(key) ?? 0) - deps.clock.monotonic();
       if (copy === undefined && source !== undefined && left > 0) return { requeueAfterMilliseconds: left };
       away.delete(key);
-      const steps = decide({ source, copy, network, namespace, open });
+      const steps = decide({ source, copy, network, namespace, open, now: deps.clock.now() });
       await act(steps, copy, hub, project, deps);
       if (steps.some((step) => step.do === 'say-held')) away.set(key, deps.clock.monotonic() + awayMilliseconds);
-      return undefined;
+      const wait = steps.find((step) => step.do === 'wait');
+      return wait === undefined ? undefined : { requeueAfterMilliseconds: wait.milliseconds };
     },
   };
 }

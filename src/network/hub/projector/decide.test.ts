@@ -7,12 +7,15 @@ import {
   networkingLabels,
 } from '../../../api/index.ts';
 import { sourceUid } from '../../../federation/index.ts';
-import { apiVersionOf, type Stored } from '../../../meta/index.ts';
+import { apiVersionOf, parseTime, type Stored } from '../../../meta/index.ts';
 import { decide, type Snapshot } from './decide.ts';
 
 const apiVersion = apiVersionOf(Network);
 const stored = { resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:10Z' };
 const deletionTimestamp = '2026-01-01T00:00:20Z';
+
+const deletedAt = parseTime(deletionTimestamp)!;
+const now = deletedAt + 60_000;
 
 const network: Stored<Network> = {
   apiVersion,
@@ -44,7 +47,7 @@ function source(state: 'held' | 'unheld' | 'unknown', extra: Partial<Stored<Netw
 }
 
 function copy(extra: Partial<Stored<NetworkInterface>['metadata']> = {}): Stored<NetworkInterface> {
-  const steps = decide({ source: source('unheld'), copy: undefined, network, namespace: 'default', open: true });
+  const steps = decide({ source: source('unheld'), copy: undefined, network, namespace: 'default', open: true, now });
   const made = steps.find((step) => step.do === 'create');
   if (made?.do !== 'create') throw new Error('nothing was created');
   return {
@@ -65,6 +68,16 @@ describe('what becomes of a copy that somebody deleted', () => {
     ['asked already: it waits', { source: source('unheld', requested) }, []],
     ['held: it may go, to come back', { source: source('held') }, ['say-held claim', 'let-go']],
     [
+      'held, as far as the hub has heard by then: it waits',
+      { source: source('held', requested), now: deletedAt + 500 },
+      ['wait 1500'],
+    ],
+    [
+      'held, by a clock behind the server’s: it may go',
+      { source: source('held'), now: deletedAt - 1 },
+      ['say-held claim', 'let-go'],
+    ],
+    [
       'held meanwhile: called off',
       { source: source('held', requested) },
       ['ask-return null', 'say-held claim', 'let-go'],
@@ -80,9 +93,9 @@ describe('what becomes of a copy that somebody deleted', () => {
     ['with its namespace, held', { source: source('held'), open: false }, ['let-go']],
     ['held by others only', { source: source('unheld'), copy: copy({ deletionTimestamp, finalizers: ['x'] }) }, []],
   ])('%s', (_, snapshot, expected) => {
-    expect(said({ source: undefined, copy: deleted, network, namespace: 'default', open: true, ...snapshot })).toEqual(
-      expected,
-    );
+    expect(
+      said({ source: undefined, copy: deleted, network, namespace: 'default', open: true, now, ...snapshot }),
+    ).toEqual(expected);
   });
 });
 
@@ -105,7 +118,7 @@ describe('what becomes of a copy that is there', () => {
     ['no copy at all', { copy: { ...copy(), metadata: { ...copy().metadata, labels: {}, annotations: {} } } }, []],
   ])('%s', (_, snapshot, expected) => {
     expect(
-      said({ source: source('unheld'), copy: undefined, network, namespace: 'default', open: true, ...snapshot }),
+      said({ source: source('unheld'), copy: undefined, network, namespace: 'default', open: true, now, ...snapshot }),
     ).toEqual(expected);
   });
 
@@ -122,6 +135,7 @@ function said(snapshot: Snapshot): string[] {
   return decide(snapshot).map((step) => {
     if (step.do === 'ask-return') return `ask-return ${step.interfaceUid}`;
     if (step.do === 'say-held') return `say-held ${step.holder}`;
+    if (step.do === 'wait') return `wait ${step.milliseconds}`;
     return step.do;
   });
 }

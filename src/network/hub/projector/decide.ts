@@ -6,7 +6,7 @@ import {
   networkingLabels,
 } from '../../../api/index.ts';
 import { sourceCell, sourceUid, sourceUidOf, updateOf } from '../../../federation/index.ts';
-import { apiVersionOf, isTerminating, jsonEqual, type Stored } from '../../../meta/index.ts';
+import { apiVersionOf, isTerminating, jsonEqual, parseTime, type Stored } from '../../../meta/index.ts';
 
 export interface Snapshot {
   /** The hub's copy; read live where the cache did not have it. */
@@ -18,6 +18,8 @@ export interface Snapshot {
   /** The project namespace, and whether something can be made in it. */
   namespace: string;
   open: boolean;
+  /** Milliseconds since the epoch. */
+  now: number;
 }
 
 export type Step =
@@ -26,11 +28,17 @@ export type Step =
   | { do: 'hold' | 'let-go' | 'remove'; copy: Stored<NetworkInterface> }
   /** The tenant gives the interface back, or it is held again before its cell heard of it. */
   | { do: 'ask-return'; source: Stored<NetworkInterface>; interfaceUid: string | null }
-  | { do: 'say-held'; copy: Stored<NetworkInterface>; holder: string };
+  | { do: 'say-held'; copy: Stored<NetworkInterface>; holder: string }
+  /** Looks again after that long. */
+  | { do: 'wait'; milliseconds: number };
+
+/** Who deletes a workload and then its interfaces is ahead of what the hub has heard of the cell: who holds them. */
+export const hearMilliseconds = 2_000;
 
 /**
  * Pure. A copy in the project for every copy on the hub. Deleting it is how a tenant gives a retained interface back
- * (F22): unheld, the request goes to the hub and the copy waits for the interface to go; held, the copy comes back.
+ * (F22): unheld, the request goes to the hub and the copy waits for the interface to go; held for longer than the hub may
+ * take to hear otherwise, the copy comes back.
  */
 export function decide(snapshot: Snapshot): Step[] {
   const { copy, network, open } = snapshot;
@@ -63,7 +71,7 @@ export function decide(snapshot: Snapshot): Step[] {
 function deleted(
   copy: Stored<NetworkInterface>,
   source: Stored<NetworkInterface> | undefined,
-  { network, open }: Snapshot,
+  { network, open, now }: Snapshot,
 ): Step[] {
   if (copy.metadata.finalizers?.includes(networkingFinalizers.interfaceReturn) !== true) return [];
   const letGo: Step = { do: 'let-go', copy };
@@ -71,6 +79,9 @@ function deleted(
   // A copy that went with its network was given back by nobody; one of an earlier interface says nothing of this one.
   if (source === undefined || !same || network === undefined || wentWith(network, copy)) return [letGo];
   if (isHeld(source)) {
+    const age = now - (parseTime(copy.metadata.deletionTimestamp) ?? 0);
+    // A clock that is behind the server's waits for nothing.
+    if (open && age >= 0 && age < hearMilliseconds) return [{ do: 'wait', milliseconds: hearMilliseconds - age }];
     const steps: Step[] = requestOn(source) === undefined ? [] : [{ do: 'ask-return', source, interfaceUid: null }];
     if (open) steps.push({ do: 'say-held', copy, holder: source.metadata.labels?.[networkingLabels.heldBy] ?? '' });
     return [...steps, letGo];

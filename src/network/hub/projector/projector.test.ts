@@ -221,6 +221,18 @@ describe('interface projector', () => {
     expect(await asked()).toBeUndefined();
   });
 
+  it('one that is let go of in the same moment, which the hub hears of a little later, is given back', async () => {
+    await network('net');
+    await published('web-0-eth0');
+    const { metadata } = await shown('Bound');
+    await project.delete(NetworkInterface, key);
+    await stack.pass(1);
+    await setHolder(undefined);
+    const cellUid = metadata.annotations?.[sourceUid];
+    expect(await stack.until('the cell is asked', asked)).toBe(cellUid);
+    expect((await copy())?.metadata.uid).toBe(metadata.uid);
+  });
+
   it('a return that a new claim was faster than is called off', async () => {
     await network('net');
     await published(undefined);
