@@ -141,9 +141,22 @@ async function useEverything(): Promise<void> {
     const left = (await alpha().list(Workload)).items.filter((each) => each.metadata.name !== 'api').length;
     return left === 0 ? true : `${left} workloads`;
   });
+  await session.until('the project sees that nobody holds its interfaces', async () => {
+    const phases = (await alpha().list(NetworkInterface)).items
+      .filter((each) => each.metadata.name.startsWith('web-'))
+      .map((each) => each.status?.phase);
+    return phases.length === 4 && phases.every((phase) => phase === 'Available') ? true : phases.join(', ');
+  });
   // The same interfaces again, for other holders.
   await session.apply('project-alpha', join(examples, 'workload.yaml'));
   await ready(session, alpha(), 'web', 4);
+  // One is asked back while it is held.
+  const [held] = (await alpha().list(NetworkInterface)).items;
+  await alpha().delete(NetworkInterface, keyOf(held!));
+  await session.until('it is back', async () => {
+    const back = await alpha().get(NetworkInterface, keyOf(held!));
+    return back !== undefined && back.metadata.uid !== held!.metadata.uid ? true : 'it is not';
+  });
   await alpha().delete(Workload, inDefault('web'));
   await alpha().delete(Workload, inDefault('api'));
   await session.until('everything is given back', async () => {

@@ -111,7 +111,10 @@ describe('a pool that is exhausted', () => {
     });
     expect(replicas.status).toBe('False');
     expect(replicas.message).toContain('2 of 6 instances wait: AddressPoolExhausted');
-    expect((await conditionOf(running(), 'crowd', 'Available'))?.status).toBe('True');
+    await running().session.until('the workload is available', async () => {
+      const status = (await conditionOf(running(), 'crowd', 'Available'))?.status;
+      return status === 'True' || `it says ${status}`;
+    });
   });
 
   test('who waits holds nothing: neither an interface nor the address that was free', async () => {

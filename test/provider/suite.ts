@@ -145,6 +145,7 @@ export async function runSuite(options: SuiteOptions, tell: (outcome: Outcome) =
       await run(name, stage);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
+      await stage.mustBeAlone(name);
       outcome = { check, fault: error.message };
     } finally {
       await stage.clear(name);
@@ -292,12 +293,16 @@ class Stage {
     const instance = await this.instance(name);
     const [other] = statusManagers(instance).filter(({ manager }) => manager !== player);
     if (other === undefined) return;
-    if (other.manager === computeManager) {
-      throw new Error(
-        'compute is at work in this cell: the suite plays its part, and needs a cell with the provider alone',
-      );
-    }
     throw new Fault(`${when}, ${other.manager} wrote its status: ${summary(instance.status?.conditions)}`);
+  }
+
+  /** A fault is the provider's only where compute is not at work: it would answer the suite, in its own time. */
+  async mustBeAlone(name: string): Promise<void> {
+    const instance = await this.#options.cell.get(Instance, this.#key(name));
+    if (instance === undefined || statusManagers(instance).every(({ manager }) => manager !== computeManager)) return;
+    throw new Error(
+      'compute is at work in this cell: the suite plays its part, and needs a cell with the provider alone',
+    );
   }
 
   async remove(name: string): Promise<void> {
