@@ -137,6 +137,11 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOpt
           watch.enqueue({ plane: plane.id, ...keyOf(object) }, kind.settleMilliseconds);
           return [];
         });
+        // A cell that joins later than the hub finds copies there whose source has gone meanwhile.
+        for (const copy of planes.get(options.hub)?.informer(type).list() ?? []) {
+          if (copy.metadata.annotations?.[sourceCell] === plane.name)
+            watch.enqueue({ plane: plane.id, ...keyOf(copy) });
+        }
         for (const { type: lookedUp, affects } of lookups) {
           plane
             .informer(type)

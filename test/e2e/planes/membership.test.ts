@@ -62,6 +62,24 @@ it('a cell that is added is served everything that was meant for it', async () =
   expect((await stack.cell(here).list(NetworkInterface)).items).toEqual([]);
 });
 
+it('what went in a cell just before it was lost sight of is shown no longer once it is seen again', async () => {
+  const shown = async () => (await stack.hub.list(NetworkInterface)).items;
+  await run('web', here);
+  await ready('web');
+  await stack.until('its interface shown', async () => (await shown()).length === 1);
+  const [copy] = await shown();
+  await alpha.project.delete(Workload, { namespace: 'default', name: 'web' });
+  await stack.until('nothing shown', async () => (await shown()).length === 0);
+  await stack.disengage(`cell/${here}`);
+  // As it is where the agent ends between the end of the interface and that of its copy.
+  const { uid: _, resourceVersion: __, ...metadata } = copy!.metadata;
+  await stack.hub.create(NetworkInterface, { ...copy!, metadata });
+  await stack.pass(5);
+  expect(await shown(), 'while nobody can know').toHaveLength(1);
+  stack.engage({ id: `cell/${here}`, role: 'cell', name: here });
+  await stack.until('nothing shown again', async () => (await shown()).length === 0);
+});
+
 it('a location that is removed drains: it says what is left, keeps its cell’s identity, and goes after the last', async () => {
   await run('web', here, 'Retain');
   await ready('web');
