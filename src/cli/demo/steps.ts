@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import {
   Instance,
   Network,
+  NetworkAttachmentDefinition,
   NetworkInterface,
   NetworkInterfaceClaim,
   Workload,
@@ -68,15 +69,12 @@ const web: Step = {
 };
 
 const provider: Step = {
-  title: 'the cell has all a provider needs: network, device, MTU, addresses, gateways',
+  title: 'the cell has all a node needs: network, device, MTU, addresses, gateways, and what to attach by',
   async run({ cell, session }) {
-    // A gateway is there once the family's subnet has reached the cell, which no instance waits for.
-    const found = await session.until('two interfaces of web in the cell, with gateways', async () => {
+    const found = await session.until('two interfaces of web in the cell', async () => {
       const { items } = await cell.list(NetworkInterface);
       const ours = items.filter((each) => each.spec.claimRef?.name.startsWith('web-') === true);
-      if (ours.length !== 2) return `there are ${ours.length}`;
-      const late = ours.find(({ spec }) => spec.addresses?.some(({ gateway }) => gateway === undefined));
-      return late === undefined ? ours : `${late.metadata.name} has an address without one`;
+      return ours.length === 2 ? ours : `there are ${ours.length}`;
     });
     for (const { metadata, spec, status } of found) {
       const gateways = (spec.addresses ?? []).map((address) => address.gateway ?? 'none');
@@ -88,8 +86,15 @@ const provider: Step = {
       expect(gateways.length === 2 && !gateways.includes('none'), `${metadata.name} has gateways ${gateways.join()}`);
       expect(spec.addresses?.[0]?.primary === true, `${metadata.name}'s first family is not the primary one`);
       expect(status?.phase === 'Bound', `${metadata.name} is ${status?.phase}, not Bound`);
-      const prepared = findCondition(status?.conditions, 'Prepared');
-      expect(prepared?.status === 'Unknown', `Prepared is ${prepared?.status}: without a data plane nobody may say so`);
+      const said = (type: string) => findCondition(status?.conditions, type)?.status;
+      expect(said('Prepared') === 'True', `${metadata.name}: Prepared is ${said('Prepared')}`);
+      // No node runs here: that traffic flows is for a node to say.
+      expect(said('Programmed') === 'Unknown', `${metadata.name}: Programmed is ${said('Programmed')} without a node`);
+      const key = { namespace: metadata.namespace ?? '', name: status?.attachmentRef?.name ?? '' };
+      const config = (await cell.get(NetworkAttachmentDefinition, key))?.spec?.config ?? '';
+      for (const { address } of spec.addresses ?? []) {
+        expect(config.includes(address), `what a node would attach ${metadata.name} by lacks ${address}`);
+      }
     }
     const claims = await cell.list(NetworkInterfaceClaim);
     const unbound = claims.items.find((claim) => !isConditionTrue(claim.status?.conditions, 'Bound'));
@@ -212,11 +217,11 @@ const returned: Step = {
   title: 'Retain: a retained interface is seen in the project and given back by deleting it there',
   async run(demo) {
     await gone(demo, 'web');
-    const { items } = await demo.project.list(NetworkInterface, { namespace: 'default' });
-    const retained = items.filter(
-      (each) => each.metadata.name.startsWith('web-') && each.status?.phase === 'Available',
-    );
-    expect(retained.length === 4, `${retained.length} of 4 interfaces of web are kept`);
+    const retained = await demo.session.until('the interfaces of web seen as kept', async () => {
+      const { items } = await demo.project.list(NetworkInterface, { namespace: 'default' });
+      const kept = items.filter((each) => each.metadata.name.startsWith('web-') && each.status?.phase === 'Available');
+      return kept.length === 4 ? kept : `${kept.length} of 4`;
+    });
     for (const each of retained) await demo.project.delete(NetworkInterface, keyOf(each));
     await demo.session.until('retained interfaces given back', async () => {
       const left = (await demo.project.list(NetworkInterface, { namespace: 'default' })).items;
