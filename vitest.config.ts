@@ -25,7 +25,7 @@ export default defineConfig({
         },
       },
       {
-        // What is promised of watches, crashes and concurrent writers, proved under load: `npm run test:trust`.
+        // What is promised of watches, crashes, concurrent writers and every order of events, proved at length: `npm run test:trust`.
         test: {
           name: 'trust',
           include: ['test/trust/**/*.test.ts'],
