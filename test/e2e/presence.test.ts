@@ -40,12 +40,12 @@ async function ranges(): Promise<string[]> {
     .sort();
 }
 
-/** Long enough for a presence that nothing holds to be gone. */
+/** More than twice what a presence that nothing holds is kept for. */
 const longerThanQuiet = () => systemClock.sleep(quietSeconds * 1000 + 1500);
 
 describe('presence in a location', () => {
   test('is held by a retained interface when everything else has gone', async () => {
-    await tenant.run({ name: 'keeps', replicas: 1, policy: 'Retain' });
+    const holdings = await tenant.run({ name: 'keeps', replicas: 1, policy: 'Retain' });
     const before = await contextInProject();
     await tenant.remove('keeps');
     const namespace = await running().hubNamespace();
@@ -56,6 +56,14 @@ describe('presence in a location', () => {
     expect(held?.metadata.deletionTimestamp).toBeUndefined();
     expect(held?.metadata.annotations?.['networking.datumapis.com/unclaimed-since']).toBeUndefined();
     expect(await ranges()).toEqual(['10.128.0.0/20', 'fd20:1000::/48', 'fd20:1000::/64']);
+    // The period has passed twice; whoever comes back has what was kept.
+    const again = await tenant.run({ name: 'keeps', replicas: 1, policy: 'Retain' });
+    expect([again.addresses, again.interfaces, again.allocations]).toEqual([
+      holdings.addresses,
+      holdings.interfaces,
+      holdings.allocations,
+    ]);
+    await tenant.remove('keeps');
   });
 
   test('ends a quiet period after the last interface is given back: everywhere, and with its ranges', async () => {
