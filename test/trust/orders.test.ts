@@ -8,8 +8,8 @@ import {
   NetworkInterface,
   NetworkInterfaceClaim,
 } from '../../src/api/index.ts';
-import { apiVersionOf, isApiError, Namespace, type ResourceType } from '../../src/meta/index.ts';
-import { location, Tenant, topology } from '../e2e/planes/world.ts';
+import { isApiError, Namespace, type ResourceType } from '../../src/meta/index.ts';
+import { createLocation, location, Tenant } from '../e2e/planes/world.ts';
 import { Stack } from '../harness/stack.ts';
 
 /**
@@ -29,9 +29,7 @@ async function open(): Promise<void> {
 }
 
 async function serve(): Promise<void> {
-  const spec = { locationClassName: 'self-managed', topology: topology('DSM'), provider: {} };
-  const object = { apiVersion: apiVersionOf(Location), kind: Location.kind, metadata: { name: location }, spec };
-  await stack.hub.create(Location, object as Location).catch((error) => {
+  await createLocation(stack, location).catch((error) => {
     if (!isApiError(error, 'AlreadyExists')) throw error;
   });
 }

@@ -76,7 +76,7 @@ export interface FabricCell {
   /** Until nothing is written any more. */
   settle(): Promise<void>;
   start(): void;
-  /** Ends the controllers\u2019 process. */
+  /** Ends the controllers’ process. */
   stop(): Promise<void>;
   close(): Promise<void>;
 }

@@ -8,10 +8,9 @@ import {
   Workload,
   WorkloadDeployment,
 } from '../../../src/api/index.ts';
-import { apiVersionOf } from '../../../src/meta/index.ts';
 import { Stack } from '../../harness/stack.ts';
 import { workloadObject } from '../support/objects.ts';
-import { said, Tenant, topology } from './world.ts';
+import { createLocation, said, Tenant, topology } from './world.ts';
 
 // Cells come and go while the platform runs.
 
@@ -25,13 +24,7 @@ beforeEach(async () => {
     [here, 'DSM'],
     [there, 'DUB'],
   ] as const) {
-    const spec = { locationClassName: 'self-managed', topology: topology(city), provider: {} };
-    await stack.hub.create(Location, {
-      apiVersion: apiVersionOf(Location),
-      kind: Location.kind,
-      metadata: { name },
-      spec,
-    } as Location);
+    await createLocation(stack, name, topology(city));
   }
   alpha = await Tenant.open(stack);
   for (const name of [here, there]) await alpha.locationBinding(name, 'DSM');

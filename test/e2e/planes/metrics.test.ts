@@ -1,8 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
-import { Location, Network, NetworkInterface } from '../../../src/api/index.ts';
-import { apiVersionOf } from '../../../src/meta/index.ts';
+import { Network, NetworkInterface } from '../../../src/api/index.ts';
 import { Stack } from '../../harness/stack.ts';
-import { location, said, Tenant, topology } from './world.ts';
+import { createLocation, location, said, Tenant } from './world.ts';
 
 let stack: Stack;
 afterEach(() => stack.close());
@@ -15,9 +14,7 @@ async function values(name: string): Promise<Record<string, number>> {
 
 it('metrics tell of addresses by state, refusals by reason, presences that cannot go, and how long claims took', async () => {
   stack = await Stack.open({ projects: ['project-alpha'] });
-  const spec = { locationClassName: 'self-managed', topology: topology('DSM'), provider: {} };
-  const object = { apiVersion: apiVersionOf(Location), kind: Location.kind, metadata: { name: location }, spec };
-  await stack.hub.create(Location, object as Location);
+  await createLocation(stack, location);
   const alpha = await Tenant.open(stack);
   await alpha.locationBinding(location);
   await alpha.network('net', ['IPv6', 'IPv4']);

@@ -1,16 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
-import {
-  IPClass,
-  IPPool,
-  Location,
-  NetworkInterface,
-  NetworkInterfaceClaim,
-  Workload,
-} from '../../../src/api/index.ts';
-import { apiVersionOf } from '../../../src/meta/index.ts';
+import { IPClass, IPPool, NetworkInterface, NetworkInterfaceClaim, Workload } from '../../../src/api/index.ts';
 import { Stack } from '../../harness/stack.ts';
 import { scarceClass, workloadObject } from '../support/objects.ts';
-import { location, said, Tenant, topology } from './world.ts';
+import { createLocation, location, said, Tenant } from './world.ts';
 
 // Every controller of the platform, a thousand claims of which fifty are refused, and five minutes in which nothing happens.
 
@@ -22,9 +14,7 @@ const refused = 50;
 
 it('with nothing changing, no controller writes anything: 1,000 claims, 50 of them refused, for 5 minutes', async () => {
   stack = await Stack.open({ projects: ['project-alpha'] });
-  const spec = { locationClassName: 'self-managed', topology: topology('DSM'), provider: {} };
-  const object = { apiVersion: apiVersionOf(Location), kind: Location.kind, metadata: { name: location }, spec };
-  await stack.hub.create(Location, object as Location);
+  await createLocation(stack, location);
   const alpha = await Tenant.open(stack);
   await alpha.locationBinding(location);
   await alpha.network('net', ['IPv6', 'IPv4']);

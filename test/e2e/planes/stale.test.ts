@@ -2,7 +2,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   IPClaim,
   identityLabels,
-  Location,
   Network,
   NetworkBinding,
   NetworkContext,
@@ -22,7 +21,7 @@ import {
   type Stored,
 } from '../../../src/meta/index.ts';
 import { Stack, type Write } from '../../harness/stack.ts';
-import { location, said, Tenant, topology } from './world.ts';
+import { createLocation, location, said, Tenant } from './world.ts';
 
 // Every controller in a process of its own, whose caches are up to ten versions (and three seconds) late, each kind by
 // itself; meanwhile people, the data plane and IPAM do what comes to their minds. What the controllers write is compared
@@ -88,9 +87,7 @@ class Run {
   }
 
   static async open(stack: Stack, seed: number): Promise<Run> {
-    const spec = { locationClassName: 'self-managed', topology: topology('DSM'), provider: {} };
-    const object = { apiVersion: apiVersionOf(Location), kind: Location.kind, metadata: { name: location }, spec };
-    await stack.hub.create(Location, object as Location);
+    await createLocation(stack, location);
     const tenant = await Tenant.open(stack);
     await tenant.locationBinding(location);
     await tenant.network('net', ['IPv6', 'IPv4']);
