@@ -68,6 +68,19 @@ describe('httpTransport', () => {
     await closed.promise;
   });
 
+  it('gives up a watch on which nothing comes any more, not even bookmarks', async () => {
+    const { url } = await serve((_, response) => {
+      response.write('{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}\n');
+    });
+    const client = createClient({ transport: connect({ server: url, watchSilenceMilliseconds: 500 }), basePath: '' });
+    const seen: string[] = [];
+    const watching = async () => {
+      for await (const { type } of client.watch(Thing, { resourceVersion: '0' })) seen.push(type);
+    };
+    await expect(watching()).rejects.toMatchObject({ code: 'UND_ERR_BODY_TIMEOUT' });
+    expect(seen).toEqual(['ADDED']);
+  });
+
   it('rejects when no answer comes: refused, broken off, aborted', async () => {
     const { url } = await serve((request) => {
       if (request.url?.includes('break')) request.socket.destroy();

@@ -15,11 +15,18 @@ export interface HttpTransportOptions {
   insecure?: boolean;
   /** Name the server's certificate must carry, where it is not the host's. */
   serverName?: string;
+  /** After which silence a watch is given up as lost. */
+  watchSilenceMilliseconds?: number;
 }
 
 /** API servers answer within their own 60 s (a watch answers its headers at once). */
 const headersTimeoutMilliseconds = 90_000;
 const bodyTimeoutMilliseconds = 90_000;
+/**
+ * A watch to which nothing happens gets a bookmark about once a minute, from kube-apiserver and the embedded server alike. A
+ * connection that a network dropped without a word is noticed by nothing else for many minutes.
+ */
+const defaultWatchSilenceMilliseconds = 150_000;
 
 /** Loaded with the first request: a platform that serves itself makes none, and is spared the memory of the library. */
 const loading = () => import('undici');
@@ -30,6 +37,7 @@ const loading = () => import('undici');
  */
 export function httpTransport(options: HttpTransportOptions): Transport {
   const { token, ca, cert, key, insecure, serverName } = options;
+  const { watchSilenceMilliseconds = defaultWatchSilenceMilliseconds } = options;
   const server = parseServer(options.server);
   if ((cert === undefined) !== (key === undefined))
     throw new Error('a client certificate needs its key, and the key it');
@@ -64,8 +72,7 @@ export function httpTransport(options: HttpTransportOptions): Transport {
           headers: { ...headers, ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }) },
           ...(body === undefined ? {} : { body }),
           ...(signal === undefined ? {} : { signal }),
-          // A quiet watch is not a broken one; its reader knows how long it may be quiet.
-          ...(isWatch(path) ? { bodyTimeout: 0 } : {}),
+          ...(isWatch(path) ? { bodyTimeout: watchSilenceMilliseconds } : {}),
         });
       const response = await send().catch((error) => {
         // A server may close a kept connection just when it is used again. Only reading is safe to repeat.
