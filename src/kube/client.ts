@@ -51,6 +51,8 @@ export interface DeleteOptions {
   /** Refused with Conflict when the object is another one or has moved on. */
   preconditions?: { uid?: string; resourceVersion?: string };
   propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
+  /** Whether it would be refused; nothing is deleted. */
+  dryRun?: boolean;
   signal?: AbortSignal;
 }
 

@@ -17,6 +17,7 @@ export { type Connection, informerIdentity, type PlaneRef } from './manager/plan
 export * from './queue/queue.ts';
 export * from './random.ts';
 export * from './rest/create-client.ts';
+export { errorOf } from './rest/errors.ts';
 export * from './seeded-random.ts';
 export * from './transport.ts';
 export * from './writes/finalizers.ts';

@@ -1,8 +1,15 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { IPAllocation } from '../../api/index.ts';
-import { type Client, createClient, kubeconfigTransport, systemClock, type Transport } from '../../kube/index.ts';
+import { IPAllocation, NetworkInterface, networkingLabels } from '../../api/index.ts';
+import {
+  type Client,
+  createClient,
+  errorOf,
+  kubeconfigTransport,
+  systemClock,
+  type Transport,
+} from '../../kube/index.ts';
 import { isApiError, type KubeList, type Stored } from '../../meta/index.ts';
 
 /** What `berth ipam` ends with, the same in every version. */
@@ -40,10 +47,12 @@ export interface Access {
   client: Client;
   /** Every IPAllocation of a pool, or of all, a page at a time: a million of them are never held at once. */
   allocations(pool?: string): AsyncIterable<Stored<IPAllocation>>;
+  /** Copies of interfaces; none where the server serves IPAM alone. */
+  interfaces(labelSelector?: string): Promise<Stored<NetworkInterface>[]>;
   close(): Promise<void>;
 }
 
-const pageSize = 1000;
+const defaultPageSize = 1000;
 
 /** @throws {IpamFailure} where there is no kubeconfig, or it is not one. */
 export function openAccess(options: AccessOptions): Access {
@@ -57,7 +66,7 @@ export function openAccess(options: AccessOptions): Access {
   return accessOver(transport);
 }
 
-export function accessOver(transport: Transport): Access {
+export function accessOver(transport: Transport, pageSize = defaultPageSize): Access {
   const client = createClient({ transport, basePath: '', clock: systemClock, userAgent: 'berth-ipam' });
   return {
     client,
@@ -70,15 +79,27 @@ export function accessOver(transport: Transport): Access {
         const response = await transport.request({ method: 'GET', path, headers: { accept: 'application/json' } });
         const chunks: Uint8Array[] = [];
         for await (const chunk of response.body) chunks.push(chunk);
-        const body = JSON.parse(Buffer.concat(chunks).toString()) as KubeList<Stored<IPAllocation>> & {
-          message?: string;
-        };
+        const text = Buffer.concat(chunks).toString();
         if (response.status !== 200) {
-          throw new IpamFailure(ipamExitCodes.failed, body.message ?? `the server answered ${response.status}`);
+          const error = errorOf(response.status, text);
+          // Older than the server's history: it says where to go on, from what is newest.
+          const onward = error.code === 410 ? (error.status.metadata?.continue as string | undefined) : undefined;
+          if (onward === undefined || onward === '') throw error;
+          next = onward;
+          continue;
         }
+        const body = JSON.parse(text) as KubeList<Stored<IPAllocation>>;
         yield* body.items;
         next = body.metadata.continue;
       } while (next !== undefined && next !== '');
+    },
+    async interfaces(labelSelector) {
+      try {
+        return (await client.list(NetworkInterface, labelSelector === undefined ? {} : { labelSelector })).items;
+      } catch (error) {
+        if (isNotServed(error)) return [];
+        throw error;
+      }
     },
     close: () => transport.close(),
   };
@@ -95,6 +116,16 @@ function defaultKubeconfig(): string {
   );
 }
 
+/** The claim that holds an interface, as its copy says: the copy has the label, and no claimRef. */
+export function holderOf({ metadata, spec }: NetworkInterface): string | undefined {
+  return spec?.claimRef?.name ?? metadata.labels?.[networkingLabels.heldBy];
+}
+
+/** Nothing of that kind is served: such an answer names no object that is missing. */
+function isNotServed(error: unknown): boolean {
+  return isApiError(error) && error.code === 404 && error.status.details?.kind === undefined;
+}
+
 /** Whatever went wrong, as one sentence and a code. */
 export function failureOf(error: unknown, context: string | undefined): IpamFailure {
   if (error instanceof IpamFailure) return error;
@@ -104,7 +135,7 @@ export function failureOf(error: unknown, context: string | undefined): IpamFail
     return new IpamFailure(ipamExitCodes.failed, `the server does not answer (${why}): is the platform running?`);
   }
   const where = context === undefined ? 'the current context' : `context "${context}"`;
-  if (error.code === 404 && error.status.details?.kind !== 'ipclaims') {
+  if (isNotServed(error)) {
     return new IpamFailure(
       ipamExitCodes.failed,
       `${where} serves no IPAM: name the context of a project with --context, such as project-alpha`,
@@ -112,6 +143,7 @@ export function failureOf(error: unknown, context: string | undefined): IpamFail
   }
   if (error.code === 401) return new IpamFailure(ipamExitCodes.failed, `the server does not know who ${where} is`);
   if (error.code === 403) return new IpamFailure(ipamExitCodes.failed, `${where} may not do this: ${error.message}`);
+  if (error.code === 404) return new IpamFailure(ipamExitCodes.notFound, error.message);
   return new IpamFailure(
     error.code < 500 || error.code === 507 ? ipamExitCodes.refused : ipamExitCodes.failed,
     error.message,

@@ -55,13 +55,24 @@ beforeAll(async () => {
     await client.create(IPClaim, claim(`public-${n}`, { className: 'public-unicast-ipv4' }));
   }
   await client.delete(IPClaim, { namespace: 'default', name: 'kept' });
+  await client.create(IPPool, {
+    apiVersion: 'ipam.miloapis.com/v1alpha1',
+    kind: 'IPPool',
+    metadata: { name: 'partly' },
+    spec: { ipFamily: 'IPv4', cidr: '192.0.2.0/24', excludedRanges: ['192.0.2.8/30'] },
+  });
   const face = (name: string, address: string, held: boolean): NetworkInterface => ({
     apiVersion: 'networking.datumapis.com/v1alpha',
     kind: 'NetworkInterface',
     metadata: {
       name,
       namespace: 'default',
-      labels: { 'networking.datumapis.com/source-namespace': 'ns-1', 'networking.datumapis.com/location': 'here' },
+      labels: {
+        'networking.datumapis.com/source-namespace': 'ns-1',
+        'networking.datumapis.com/location': 'here',
+        // A copy names its holder in a label: `spec.claimRef` means something only in the cell.
+        ...(held ? { 'networking.datumapis.com/held-by': 'web-0' } : {}),
+      },
       ...(held ? {} : { annotations: { 'networking.datumapis.com/unheld-since': '2026-01-02T03:04:05Z' } }),
     },
     spec: {
@@ -70,11 +81,22 @@ beforeAll(async () => {
       attachmentMode: 'Netns',
       reclaimPolicy: 'Retain',
       addresses: [{ family: 'IPv6', address, primary: true }],
-      ...(held ? { claimRef: { name: 'web-0', uid: 'claim-uid' } } : {}),
     },
   });
-  await client.create(NetworkInterface, face('web-0-eth0', 'fd20:1000::1:0:0/96', true));
-  await client.create(NetworkInterface, face('web-9-eth0', 'fd20:1000::9:0:0/96', false));
+  const publish = async (name: string, address: string, held: boolean, phase: string) => {
+    const key = { namespace: 'default', name };
+    await client.create(NetworkInterface, face(name, address, held));
+    await client.patch(
+      NetworkInterface,
+      key,
+      { type: 'merge', body: { status: { phase } } },
+      { subresource: 'status' },
+    );
+  };
+  await publish('web-0-eth0', 'fd20:1000::1:0:0/96', true, 'Bound');
+  await publish('web-9-eth0', 'fd20:1000::9:0:0/96', false, 'Available');
+  // Published before its cell has said who holds it.
+  await client.create(NetworkInterface, face('web-8-eth0', 'fd20:1000::8:0:0/96', false));
 });
 afterAll(async () => {
   await server.stop();
@@ -93,8 +115,8 @@ test('pools shows how full each is, the largest free block, and the days left at
   const made = (await client.get(IPPool, { namespace: '', name: 'public-ipv4' }))!.metadata.creationTimestamp;
   const report = await pools(access, parseTime(made)! + hour, false);
   const rows = report.data as PoolRow[];
-  expect(rows.map((row) => row.name)).toEqual(['private-ipv4', 'private-ipv6', 'public-ipv4']);
-  expect(rows[2]).toEqual({
+  expect(rows.map((row) => row.name)).toEqual(['partly', 'private-ipv4', 'private-ipv6', 'public-ipv4']);
+  expect(rows[3]).toEqual({
     name: 'public-ipv4',
     cidr: '198.51.100.0/24',
     classes: ['public-unicast-ipv4'],
@@ -136,6 +158,7 @@ test.each([
   ['10.0.0', 2, 'is no IP address'],
   ['8.8.8.8', 3, 'nobody holds 8.8.8.8: it lies in no IPPool of this project'],
   ['198.51.100.200', 3, 'it is free or rests in IPPool "public-ipv4" (198.51.100.0/24)'],
+  ['192.0.2.8', 3, 'nobody holds 192.0.2.8: 192.0.2.8/30 is excluded by IPPool "partly" (192.0.2.0/24)'],
 ])('who %s ends with %i', async (address, code, message) => {
   const failure = await who(access, address, 0).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(IpamFailure);
@@ -182,10 +205,34 @@ test('preview says what each claim would get, or why none, and keeps nothing', a
   expect(await wrong('kind: Pod\napiVersion: v1\nmetadata: {name: x}\n')).toMatchObject({ code: 2 });
   expect(await wrong('a: [')).toMatchObject({ code: 2, message: expect.stringContaining('is not YAML') });
   expect(await wrong('')).toMatchObject({ code: 2, message: expect.stringContaining('has no IPClaim') });
+  expect(await wrong('hello')).toMatchObject({
+    message: expect.stringContaining('has something without a kind; only'),
+  });
+  expect(await wrong(`${document('{}', 'x')}---\nnull\n`)).toMatchObject({
+    message: expect.stringContaining('has an IPClaim without metadata.name'),
+  });
+  const bomb = [
+    'a: &a [1,1,1,1,1,1,1,1,1,1]',
+    ...['b', 'c', 'd'].map((each, n) => `${each}: &${each} [${Array(10).fill(`*${'abc'[n]}`)}]`),
+  ];
+  expect(await wrong(bomb.join('\n'))).toMatchObject({ code: 2, message: expect.stringContaining('is not YAML: ') });
   expect(await preview(access, join(folder, 'none'), 'default').catch((error: unknown) => error)).toMatchObject({
     code: 2,
     message: expect.stringContaining('ENOENT'),
   });
+});
+
+test('preview takes what kubectl takes: a List, and names the server makes; a namespace that is not there is a refusal', async () => {
+  const file = join(folder, 'list.yaml');
+  const one = { ...claim('', { className: 'public-unicast-ipv4' }), metadata: { generateName: 'made-' } };
+  const lost = claim('lost', { className: 'public-unicast-ipv4' }, { namespace: 'nowhere' });
+  await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [one, lost] }));
+  const { report, refused } = await preview(access, file, 'default');
+  expect(refused).toBe(true);
+  expect(report.data).toEqual([
+    { namespace: 'default', name: 'made-*', allocatedCIDR: '198.51.100.24/32', pool: 'public-ipv4' },
+    { namespace: 'nowhere', name: 'lost', refused: { code: 404, message: 'namespaces "nowhere" not found' } },
+  ]);
 });
 
 test('json and yaml say all that each command found', async () => {
@@ -211,10 +258,20 @@ test('what IPAM refuses to release ends with 4 and says why', async () => {
   const bound = (await access.client.list(IPAllocation)).items.find(
     (each) => each.spec?.claimRef?.name === 'web-0-f-ipv6',
   )!;
-  const refused = await release(access, 'default', bound.metadata.name, async () => true).catch((error: unknown) =>
+  let asked = false;
+  const ask = async () => {
+    asked = true;
+    return true;
+  };
+  const refused = await release(access, 'default', bound.metadata.name, ask).catch((error: unknown) =>
     failureOf(error, undefined),
   );
   expect(refused).toMatchObject({ code: 4, message: expect.stringContaining('delete the claim') });
+  expect(asked).toBe(false);
+  const told = (await access.client.list(Event)).items.filter(
+    ({ regarding }) => regarding?.name === bound.metadata.name,
+  );
+  expect(told).toEqual([]);
 });
 
 test('release asks first, says what depends on it, and leaves an Event', async () => {
@@ -248,6 +305,44 @@ test('release asks first, says what depends on it, and leaves an Event', async (
     code: 3,
     message: expect.stringContaining('neither an IPClaim nor an IPAllocation named "nothing"'),
   });
+});
+
+test('where IPAM is served alone, there are no interfaces to tell of', async () => {
+  const alone: Transport = {
+    ...at('beta'),
+    request: (request) =>
+      request.path.includes('/networkinterfaces')
+        ? server.transport().request(request)
+        : at('beta').request(request),
+  };
+  const only = accessOver(alone);
+  await only.client.create(IPClaim, claim('mine', { className: 'public-unicast-ipv4' }, { labels }));
+  expect((await who(only, '203.0.113.0', 0)).data).toMatchObject({ holders: [{ interface: { name: 'web-0-eth0' } }] });
+  expect((await retained(only, 0)).rows).toEqual([]);
+  await release(only, 'default', 'mine', async () => true);
+  expect(await only.client.list(IPClaim)).toMatchObject({ items: [] });
+});
+
+test('every allocation is read, however long that takes: where a page is too old, from what is newest', async () => {
+  let expired = false;
+  const slow: Transport = {
+    ...at('alpha'),
+    async request(request) {
+      if (!request.path.includes('continue=') || expired) return at('alpha').request(request);
+      expired = true;
+      const next = new URL(request.path, 'http://x').searchParams.get('continue');
+      const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 410, metadata: { continue: next } };
+      return {
+        ...(await at('alpha').request(request)),
+        status: 410,
+        body: [Buffer.from(JSON.stringify(status))] as never,
+      };
+    },
+  };
+  const read: string[] = [];
+  for await (const each of accessOver(slow, 7).allocations()) read.push(each.metadata.name);
+  expect(expired).toBe(true);
+  expect(read.length).toBe((await access.client.list(IPAllocation)).items.length);
 });
 
 test('a plane without IPAM, and a server that does not answer, are told in one sentence', async () => {

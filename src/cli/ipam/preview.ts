@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { parseAllDocuments } from 'yaml';
+import { type Document, parseAllDocuments } from 'yaml';
 import { IPClaim } from '../../api/index.ts';
-import { apiVersionOf, isApiError, type KubeObject } from '../../meta/index.ts';
+import { type ApiError, apiVersionOf, isApiError, type KubeObject } from '../../meta/index.ts';
 import { type Access, IpamFailure, ipamExitCodes } from './access.ts';
 import type { Report } from './output.ts';
 
@@ -42,7 +42,8 @@ export async function preview(
 }
 
 async function ask({ client }: Access, claim: IPClaim): Promise<PreviewRow> {
-  const { name, namespace = '' } = claim.metadata;
+  const { namespace = '' } = claim.metadata;
+  const name = claim.metadata.name ?? `${claim.metadata.generateName}*`;
   try {
     const { status } = await client.create(IPClaim, claim, { dryRun: true });
     return {
@@ -52,7 +53,7 @@ async function ask({ client }: Access, claim: IPClaim): Promise<PreviewRow> {
       ...(status?.poolRef === undefined ? {} : { pool: status.poolRef.name }),
     };
   } catch (error) {
-    if (!isApiError(error) || ![400, 409, 422, 507].includes(error.code)) throw error;
+    if (!isApiError(error) || !isRefusal(error)) throw error;
     const cause = error.status.details?.causes?.[0]?.reason;
     return {
       namespace,
@@ -60,6 +61,12 @@ async function ask({ client }: Access, claim: IPClaim): Promise<PreviewRow> {
       refused: { code: error.code, message: error.message, ...(cause === undefined ? {} : { cause }) },
     };
   }
+}
+
+/** What IPAM says of a claim, and not of the caller or the server: a namespace that is not there, or is going, too. */
+function isRefusal({ code, status: { details } }: ApiError): boolean {
+  if (code === 404) return details?.kind === 'namespaces';
+  return [400, 409, 422, 507].includes(code) || (code === 403 && (details?.causes ?? []).length > 0);
 }
 
 async function readClaims(file: string, namespace: string): Promise<IPClaim[]> {
@@ -72,15 +79,37 @@ async function readClaims(file: string, namespace: string): Promise<IPClaim[]> {
   const claims: IPClaim[] = [];
   for (const document of parseAllDocuments(text)) {
     if (document.errors[0] !== undefined) fail(`is not YAML: ${document.errors[0].message.split('\n')[0]}`);
-    const object = document.toJS({ maxAliasCount: 100 }) as KubeObject | null;
-    if (object === null) continue;
-    if (object.kind !== IPClaim.kind || object.apiVersion !== apiVersionOf(IPClaim)) {
-      fail(`has a ${object.apiVersion} ${object.kind}; only ${apiVersionOf(IPClaim)} IPClaim can be previewed`);
+    const value = plain(document);
+    if (value instanceof Error) fail(`is not YAML: ${value.message}`);
+    for (const object of objectsIn(value)) {
+      if (object?.kind !== IPClaim.kind || object.apiVersion !== apiVersionOf(IPClaim)) {
+        const kind = object?.kind === undefined ? 'something without a kind' : `a ${object.apiVersion} ${object.kind}`;
+        fail(`has ${kind}; only ${apiVersionOf(IPClaim)} IPClaim can be previewed`);
+      }
+      const { name, generateName } = object.metadata ?? {};
+      if (typeof (name ?? generateName) !== 'string') fail('has an IPClaim without metadata.name');
+      const metadata = { ...object.metadata, namespace: object.metadata.namespace ?? namespace };
+      claims.push({ ...object, metadata } as IPClaim);
     }
-    if (typeof object.metadata?.name !== 'string') fail('has an IPClaim without metadata.name');
-    const metadata = { ...object.metadata, namespace: object.metadata.namespace ?? namespace };
-    claims.push({ ...object, metadata } as IPClaim);
   }
   if (claims.length === 0) fail('has no IPClaim');
   return claims;
+}
+
+/** What a document says; an error where its aliases multiply without end. */
+function plain(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    return error;
+  }
+}
+
+/** The objects of a document: those of a List, as kubectl takes them; none of an empty one. */
+function objectsIn(value: unknown): KubeObject[] {
+  if (value === null || value === undefined) return [];
+  const { kind, apiVersion, items } = value as { kind?: unknown; apiVersion?: unknown; items?: unknown };
+  return kind === 'List' && apiVersion === 'v1' && Array.isArray(items)
+    ? (items as KubeObject[])
+    : [value as KubeObject];
 }

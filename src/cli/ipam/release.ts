@@ -14,6 +14,11 @@ export const askTerminal: Ask = async (question) => {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(es)?$/i.test((await lines.question(question)).trim());
+  } catch (error) {
+    // Ctrl-C, or the end of the input, in place of an answer.
+    if ((error as Error).name !== 'AbortError') throw error;
+    process.stderr.write('\n');
+    return false;
   } finally {
     lines.close();
   }
@@ -43,6 +48,9 @@ export async function release(
   const type = claim === undefined ? IPAllocation : IPClaim;
   const kind = type.kind;
   const address = found.status?.allocatedCIDR ?? '';
+  const preconditions = { uid: found.metadata.uid };
+  // Nobody is asked for, and no Event tells of, what IPAM refuses.
+  await client.delete(type, { namespace, name }, { preconditions, dryRun: true });
   const depends = claim === undefined ? dependsOnAllocation(allocation!) : await dependsOnClaim(access, claim);
   if (!(await ask(`${kind} "${namespace}/${name}" holds ${address}. ${depends}\nRelease it? [y/N] `))) {
     throw new IpamFailure(
@@ -52,16 +60,16 @@ export async function release(
   }
   const note = `${address} of ${kind} "${name}" is released by hand (berth ipam release). ${depends}`;
   await client.create(Event, eventOf(found, kind, apiVersionOf(type), note, random));
-  await client.delete(type, { namespace, name }, { preconditions: { uid: found.metadata.uid } });
+  await client.delete(type, { namespace, name }, { preconditions });
   const data = { kind, namespace, name, address, dependents: depends };
   return { data, head: ['RELEASED', 'BY'], rows: [[address, `${kind} ${namespace}/${name}`]] };
 }
 
-async function dependsOnClaim({ client }: Access, claim: Stored<IPClaim>): Promise<string> {
+async function dependsOnClaim(access: Access, claim: Stored<IPClaim>): Promise<string> {
   if (claim.spec?.target === 'ScopeRange') {
     return `Every address of IPPool "${claim.status?.poolRef?.name}" comes from this range; IPAM refuses while any is held.`;
   }
-  const facts = await interfaceOf(client, claim);
+  const facts = await interfaceOf(access, claim);
   if (facts === undefined) return 'It has no identity labels: nothing of the network says that it uses it.';
   const where = `NetworkInterface "${facts.namespace}/${facts.name}" of cell ${facts.cellUID}`;
   const heldBy = facts.copy?.heldBy;

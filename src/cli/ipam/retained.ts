@@ -1,6 +1,6 @@
-import { NetworkInterface, networkingAnnotations, networkingLabels } from '../../api/index.ts';
+import { type NetworkInterface, networkingAnnotations, networkingLabels } from '../../api/index.ts';
 import { isTerminating, type Stored } from '../../meta/index.ts';
-import type { Access } from './access.ts';
+import { type Access, holderOf } from './access.ts';
 import { age, type Report } from './output.ts';
 
 export interface RetainedRow {
@@ -11,15 +11,17 @@ export interface RetainedRow {
   name: string;
   network?: string;
   location?: string;
-  /** RFC 3339. Null: not known. */
+  /** RFC 3339. Null: not known; of an interface for the second before its cell has written it. */
   since: string | null;
 }
 
 /** Addresses nobody uses and somebody keeps, the longest kept first. */
 export async function retained(access: Access, now: number): Promise<Report> {
   const rows: RetainedRow[] = [];
-  for (const object of (await access.client.list(NetworkInterface)).items) {
-    if (object.spec?.claimRef === undefined && !isTerminating(object)) rows.push(...rowsOf(object));
+  for (const object of await access.interfaces()) {
+    // Only what its cell says is unheld: an interface that was just made has not been bound yet.
+    const unheld = object.status?.phase === 'Available' && holderOf(object) === undefined;
+    if (unheld && !isTerminating(object)) rows.push(...rowsOf(object));
   }
   for await (const { metadata, spec, status } of access.allocations()) {
     if (spec?.purpose !== 'Claim' || spec.claimRef !== undefined) continue;
@@ -58,19 +60,6 @@ function rowsOf(object: Stored<NetworkInterface>): RetainedRow[] {
     name: metadata.name,
     ...(spec === undefined ? {} : { network: spec.network.name }),
     ...(location === undefined ? {} : { location }),
-    since: unheldSince(object) ?? null,
+    since: metadata.annotations?.[networkingAnnotations.unheldSince] ?? null,
   }));
-}
-
-/** With a retention lease it is written on the object; without, its spec was last changed when its claim let it go. */
-function unheldSince({ metadata }: Stored<NetworkInterface>): string | undefined {
-  const written = metadata.annotations?.[networkingAnnotations.unheldSince];
-  if (written !== undefined) return written;
-  const changes = (metadata.managedFields ?? []).filter((entry) => 'f:spec' in entry.fieldsV1);
-  return (
-    changes
-      .map((entry) => entry.time ?? '')
-      .sort()
-      .at(-1) || undefined
-  );
 }

@@ -4,13 +4,12 @@ import {
   IPClaim,
   IPPool,
   identityLabels,
-  NetworkInterface,
+  type NetworkInterface,
   networkingAnnotations,
   networkingLabels,
 } from '../../api/index.ts';
-import type { Client } from '../../kube/index.ts';
 import type { Stored } from '../../meta/index.ts';
-import { type Access, IpamFailure, ipamExitCodes } from './access.ts';
+import { type Access, holderOf, IpamFailure, ipamExitCodes } from './access.ts';
 import { age, type Report } from './output.ts';
 
 export interface Holder {
@@ -54,12 +53,16 @@ export async function who(access: Access, text: string, now: number): Promise<Re
   for (const { pool } of innermost) {
     for await (const allocation of access.allocations(pool.metadata.name)) {
       if (!IpPrefix.tryParse(allocation.status?.allocatedCIDR ?? '')?.contains(address)) continue;
-      holders.push(await holderOf(access.client, allocation));
+      holders.push(await factsOf(access, allocation));
     }
   }
   if (holders.length === 0) {
     const pools = innermost.map(({ pool, range }) => `IPPool "${pool.metadata.name}" (${range})`).join(', ');
-    throw new IpamFailure(ipamExitCodes.notFound, `nobody holds ${address}: it is free or rests in ${pools}`);
+    const excluded = innermost
+      .flatMap(({ pool }) => pool.spec?.excludedRanges ?? [])
+      .find((range) => IpPrefix.tryParse(range)?.contains(address));
+    const why = excluded === undefined ? 'it is free or rests in' : `${excluded} is excluded by`;
+    throw new IpamFailure(ipamExitCodes.notFound, `nobody holds ${address}: ${why} ${pools}`);
   }
   return {
     data: { address: address.toString(), holders },
@@ -76,11 +79,12 @@ export async function who(access: Access, text: string, now: number): Promise<Re
   };
 }
 
-async function holderOf(client: Client, { metadata, spec, status }: Stored<IPAllocation>): Promise<Holder> {
+async function factsOf(access: Access, { metadata, spec, status }: Stored<IPAllocation>): Promise<Holder> {
+  const { client } = access;
   const ref = spec?.claimRef;
   const claim =
     ref === undefined ? undefined : await client.get(IPClaim, { namespace: ref.namespace ?? '', name: ref.name });
-  const facts = claim === undefined ? undefined : await interfaceOf(client, claim);
+  const facts = claim === undefined ? undefined : await interfaceOf(access, claim);
   return {
     allocation: {
       namespace: metadata.namespace ?? '',
@@ -99,16 +103,14 @@ async function holderOf(client: Client, { metadata, spec, status }: Stored<IPAll
 }
 
 /** The interface an IPClaim was made for, by its identity labels; undefined where it has none. */
-export async function interfaceOf(client: Client, claim: IPClaim): Promise<InterfaceFacts | undefined> {
+export async function interfaceOf(access: Access, claim: IPClaim): Promise<InterfaceFacts | undefined> {
   const { labels, annotations } = claim.metadata;
   const namespace = labels?.[identityLabels.interfaceNamespace];
   const name = annotations?.[networkingAnnotations.interfaceName] ?? labels?.[identityLabels.interfaceName];
   if (namespace === undefined || name === undefined) return undefined;
-  const { items } = await client.list(NetworkInterface, {
-    labelSelector: `${networkingLabels.sourceNamespace}=${namespace}`,
-  });
+  const items = await access.interfaces(`${networkingLabels.sourceNamespace}=${namespace}`);
   const copy = items.find((each) => each.metadata.name === name) ?? items.find((each) => isCopyOf(each, claim));
-  const heldBy = copy?.spec?.claimRef?.name;
+  const heldBy = copy === undefined ? undefined : holderOf(copy);
   const location = copy?.metadata.labels?.[networkingLabels.location];
   return {
     cellUID: labels?.[identityLabels.cellUID] ?? '',

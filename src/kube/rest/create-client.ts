@@ -171,11 +171,12 @@ export function createClient(options: ClientOptions): Client {
 
     async delete(type: ResourceType, key: ObjectKey, deletion: DeleteOptions = {}) {
       const { preconditions, propagationPolicy, signal } = deletion;
-      const body = json({ apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy });
+      const dryRun = deletion.dryRun ? ['All'] : undefined;
+      const body = json({ apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy, dryRun });
       try {
         const answer = await exchange('DELETE', resourcePath(basePath, type, key), signal, body);
         // An object that was removed at once may be answered too, as it last was.
-        if (isOfType(type, answer) && isTerminating(answer)) onWrite?.(type, answer);
+        if (dryRun === undefined && isOfType(type, answer) && isTerminating(answer)) onWrite?.(type, answer);
         return true;
       } catch (error) {
         if (saysAbsent(error, type, key)) return false;
