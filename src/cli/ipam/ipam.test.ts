@@ -311,9 +311,7 @@ test('where IPAM is served alone, there are no interfaces to tell of', async () 
   const alone: Transport = {
     ...at('beta'),
     request: (request) =>
-      request.path.includes('/networkinterfaces')
-        ? server.transport().request(request)
-        : at('beta').request(request),
+      request.path.includes('/networkinterfaces') ? server.transport().request(request) : at('beta').request(request),
   };
   const only = accessOver(alone);
   await only.client.create(IPClaim, claim('mine', { className: 'public-unicast-ipv4' }, { labels }));
