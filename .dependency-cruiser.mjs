@@ -25,13 +25,22 @@ const order = rooms.map((room, index) => ({
   to: { path: `^src/(${[...rooms.slice(index + 1), 'none'].join('|')})/` },
 }));
 
-/** A room's public face is its index.ts. */
+/** A room's public face is its index.ts; what it offers to tests is testing/index.ts. */
 const faces = rooms.map((room) => ({
   name: `${room}-is-entered-through-its-index`,
   severity: 'error',
   from: { path: '^(src|bench|test|scripts)/', pathNot: `^src/${room}/` },
-  to: { path: `^src/${room}/`, pathNot: `^src/${room}/index\\.ts$` },
+  to: { path: `^src/${room}/`, pathNot: `^src/${room}/(testing/)?index\\.ts$` },
 }));
+
+/** What serves tests: their helpers stand beside them, models and makers of nonsense in folders of their own. */
+const tests = ['\\.test\\.ts$', '\\.fixture\\.ts$', '/testing[-a-z]*\\.ts$', '/testing/', '^src/network/cell/model/', '^src/apiserver/malformed/'];
+const product = {
+  name: 'product-imports-nothing-of-tests',
+  severity: 'error',
+  from: { path: '^src/', pathNot: tests },
+  to: { path: [...tests, '^(test|bench)/'] },
+};
 
 const kinds = knowsNoKinds.map((room) => ({
   name: `${room}-knows-no-kinds`,
@@ -61,6 +70,7 @@ export default {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
     { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    product,
     ...order,
     ...faces,
     ...kinds,

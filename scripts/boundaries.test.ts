@@ -50,6 +50,12 @@ test.each([
   ['past an index', 'src/network/claim.ts', '../kube/deep.ts', 'kube-is-entered-through-its-index'],
   ['a sibling service', 'src/network/claim.ts', '../ipam/index.ts', 'network-meets-its-siblings-through-the-api'],
   ['another plane of the same room', 'src/network/cell/a.ts', '../hub/b.ts', 'network-cell-imports-no-other-plane'],
+  [
+    'what is for tests, from product code',
+    'src/network/claim.ts',
+    '../kube/testing/index.ts',
+    'product-imports-nothing-of-tests',
+  ],
   ['kinds, from a room that knows none', 'src/kube/client.ts', '../api/index.ts', 'kube-knows-no-kinds'],
 ])('importing %s is refused', async (_title, file, target, rule) => {
   const { code, output } = await cruise({
@@ -59,6 +65,15 @@ test.each([
   });
   expect(output).toContain(rule);
   expect(code).toBeGreaterThan(0);
+});
+
+test('a test may import what another room offers to tests', async () => {
+  const { code } = await cruise({
+    'src/kube/testing/index.ts': 'export const two = 2;\n',
+    'src/network/claim.test.ts': "export { two } from '../kube/testing/index.ts';\n",
+    'src/network/testing.ts': "export { two } from '../kube/testing/index.ts';\n",
+  });
+  expect(code).toBe(0);
 });
 
 test('a type-only import counts as an import', async () => {

@@ -1,6 +1,8 @@
+import type { CustomResourceDefinition } from '../meta/index.ts';
 import { Instance } from './compute/instance.ts';
 import { Workload } from './compute/workload.ts';
 import { WorkloadDeployment } from './compute/workload-deployment.ts';
+import { crdManifest } from './define.ts';
 import { EgressShard } from './fabric/egress-shard.ts';
 import { EgressShardParameters } from './fabric/egress-shard-parameters.ts';
 import { NetworkAttachmentDefinition } from './fabric/network-attachment-definition.ts';
@@ -76,9 +78,16 @@ const byRole: Readonly<Record<PlaneRole, readonly Kind[]>> = {
   ],
 };
 
-/** The kinds a plane of this role serves, IPAM's included; CRDs are those with `servedBy: 'crd'`. */
+/** The kinds a plane of this role serves, IPAM's included. */
 export function kindsOf(role: PlaneRole): readonly Kind[] {
   return byRole[role];
+}
+
+/** Manifests of the CRDs among them. */
+export function crdsOf(role: PlaneRole): CustomResourceDefinition[] {
+  return kindsOf(role)
+    .filter((kind) => kind.servedBy === 'crd')
+    .map(crdManifest);
 }
 
 /** Every kind of Berth, once, by group and then by name. */

@@ -1,6 +1,7 @@
 export * from './access/index.ts';
 export type { AggregatedResource } from './custom-resources.ts';
 export type { ReadyCheck } from './documents.ts';
+export { planePath } from './http/path.ts';
 export { Lifecycle, lifecyclePlane } from './lifecycle/index.ts';
 export type { ListenOptions, TlsFiles } from './listen.ts';
 export type { Admission, AdmissionWrite, Limits } from './registry/call.ts';

@@ -1,10 +1,11 @@
 import type { Registry } from 'prom-client';
-import type { ResourceBacking, Storage } from '../apiserver/index.ts';
+import type { Kind } from '../api/index.ts';
+import type { AggregatedResource, ResourceBacking, Storage, StorageOptions } from '../apiserver/index.ts';
 import type { Clock, Timer } from '../kube/index.ts';
 import { backingOf } from './backing.ts';
 import type { Figures } from './figures.ts';
 import { createMetrics } from './metrics.ts';
-import { kindOf, type Plural } from './objects.ts';
+import { group, kindOf, type Plural } from './objects.ts';
 import type { UpkeepAnswer, WriteRequest } from './procedures.ts';
 
 export interface IpamOptions {
@@ -22,6 +23,8 @@ export interface IpamOptions {
 export interface Ipam {
   /** One per kind, for `ServedResource.backing`. */
   backings: readonly { kind: string; plural: Plural; backing: ResourceBacking }[];
+  /** Those of `kinds` that IPAM serves, each with its backing. Throws for one it should serve and does not know. */
+  aggregated(kinds: readonly Kind[]): AggregatedResource[];
   /** Starts freeing rested blocks and keeping pools' status. */
   start(): void;
   /** Stops, once what is under way is done. */
@@ -39,6 +42,15 @@ export interface Ipam {
 
 /** The module to name to the store when it is opened. */
 export const proceduresUrl = new URL('./procedures.ts', import.meta.url).href;
+
+/**
+ * What a store in one file is opened with: IPAM's objects are as many as addresses, so they are read from the database and
+ * memory does not grow with them.
+ */
+export const ipamStorage = {
+  procedures: [proceduresUrl],
+  uncached: (resource) => resource.startsWith(`${group}/`),
+} as const satisfies Partial<StorageOptions>;
 
 /** A pool's status follows its allocations by at most this. */
 const flushMilliseconds = 1000;
@@ -93,12 +105,21 @@ export function createIpam(options: IpamOptions): Ipam {
     },
   };
   const plurals = Object.keys(kindOf) as Plural[];
+  const backings = plurals.map((plural) => ({
+    kind: kindOf[plural],
+    plural,
+    backing: backingOf(plural, storage, defaultRestSeconds, observer),
+  }));
   return {
-    backings: plurals.map((plural) => ({
-      kind: kindOf[plural],
-      plural,
-      backing: backingOf(plural, storage, defaultRestSeconds, observer),
-    })),
+    backings,
+    aggregated: (kinds) =>
+      kinds
+        .filter((kind) => kind.servedBy === 'aggregated')
+        .map((kind) => {
+          const backing = backings.find((each) => each.kind === kind.kind)?.backing;
+          if (backing === undefined) throw new Error(`IPAM has no backing for ${kind.kind}`);
+          return { kind, backing };
+        }),
     start() {
       running = true;
       within(0);

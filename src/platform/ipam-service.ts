@@ -171,17 +171,13 @@ interface Parts {
 }
 
 async function openPlane({ server, authorizer, ipam, clock }: Parts, plane: PlaneRef): Promise<void> {
-  const kinds = kindsOf('project').filter((kind) => kind.servedBy === 'aggregated');
   await meeting(() =>
     server.openPlane({
       id: plane.id,
       path: plane.path,
       project: plane.name,
       crds: [],
-      aggregated: kinds.map((kind) => ({
-        kind,
-        backing: ipam.backings.find((each) => each.kind === kind.kind)!.backing,
-      })),
+      aggregated: ipam.aggregated(kindsOf('project')),
     }),
   );
   await authorizer.openPlane(plane.id);

@@ -1,6 +1,5 @@
-import { crdManifest, kindsOf } from '../api/index.ts';
+import { crdsOf, kindsOf } from '../api/index.ts';
 import {
-  type AggregatedResource,
   type ApiServer,
   adminIdentity,
   type Lifecycle,
@@ -46,25 +45,18 @@ export class PlaneHost {
   }
 
   async #openNow(plane: PlaneRef): Promise<void> {
-    const { server, authorizer, lifecycle, manager, controllers, clock } = this.#deps;
-    const kinds = kindsOf(plane.role);
+    const { server, authorizer, lifecycle, manager, ipam, controllers, clock } = this.#deps;
     await server.openPlane({
       id: plane.id,
       path: plane.path === '' ? '/' : plane.path,
       ...(plane.role === 'project' ? { project: plane.name } : {}),
-      crds: kinds.filter((kind) => kind.servedBy === 'crd').map(crdManifest),
-      aggregated: kinds.filter((kind) => kind.servedBy === 'aggregated').map((kind) => this.#aggregated(kind)),
+      crds: crdsOf(plane.role),
+      aggregated: ipam.aggregated(kindsOf(plane.role)),
     });
     await authorizer.openPlane(plane.id);
     await installRoles(this.admin(plane), plane, controllers);
     await lifecycle.openPlane(lifecyclePlane(server, { id: plane.id, path: plane.path }, clock));
     manager.engage({ id: plane.id, role: plane.role, name: plane.name });
-  }
-
-  #aggregated(kind: AggregatedResource['kind']): AggregatedResource {
-    const backing = this.#deps.ipam.backings.find((each) => each.kind === kind.kind)?.backing;
-    if (backing === undefined) throw new Error(`IPAM has no backing for ${kind.kind}`);
-    return { kind, backing };
   }
 
   /** Ends a project's plane and forgets everything in it. */

@@ -1,28 +1,25 @@
-/** Which planes there are and under which path each is served. */
+import { planePath } from '../apiserver/index.ts';
+import { type PlaneRef as ManagedPlane, planeRef } from '../kube/index.ts';
 
-export interface PlaneRef {
-  id: string;
-  role: 'root' | 'project' | 'hub' | 'cell';
-  /** Location of a cell, id of a project, else the role. */
-  name: string;
+/** A plane, and where it is served. */
+export interface PlaneRef extends ManagedPlane {
   /** Base path of its API on the embedded server. */
-  path: string;
+  readonly path: string;
 }
 
-export const rootPlane: PlaneRef = { id: 'root', role: 'root', name: 'root', path: '' };
-export const hubPlane: PlaneRef = { id: 'hub', role: 'hub', name: 'hub', path: '/planes/hub' };
+function served(plane: ManagedPlane): PlaneRef {
+  return { ...plane, path: planePath(plane) };
+}
+
+export const rootPlane = served(planeRef('root'));
+export const hubPlane = served(planeRef('hub'));
 
 export function cellPlane(location: string): PlaneRef {
-  return { id: `cell/${location}`, role: 'cell', name: location, path: `/planes/cells/${location}` };
+  return served(planeRef('cell', location));
 }
 
 export function projectPlane(project: string): PlaneRef {
-  return {
-    id: `project/${project}`,
-    role: 'project',
-    name: project,
-    path: `/apis/resourcemanager.miloapis.com/v1alpha1/projects/${project}/control-plane`,
-  };
+  return served(planeRef('project', project));
 }
 
 /** Name of a plane's context in the kubeconfig: `hub`, `cell-us-central-1`, `project-alpha`. */

@@ -15,7 +15,7 @@ import {
   StorageOpenError,
   serviceAccountIdentity,
 } from '../apiserver/index.ts';
-import { createIpam, proceduresUrl, seedClasses, seedPools, seedRanges } from '../ipam/index.ts';
+import { createIpam, ipamStorage, seedClasses, seedPools, seedRanges } from '../ipam/index.ts';
 import {
   type Client,
   type Clock,
@@ -24,6 +24,7 @@ import {
   createManager,
   type Plane,
   type Random,
+  Recorders,
   systemClock,
   systemRandom,
 } from '../kube/index.ts';
@@ -38,7 +39,6 @@ import { ensureLocations } from './locations.ts';
 import { PlaneHost } from './plane-host.ts';
 import { cellPlane, contextName, hubPlane, type PlaneRef, projectPlane, rootPlane } from './planes.ts';
 import { projectController } from './project/controller.ts';
-import { Recorders } from './recorders.ts';
 
 export interface PlatformOptions {
   /** Holds everything; created where it is not there. Undefined: nothing is kept. */
@@ -160,7 +160,13 @@ async function start(
   const planes: PlaneRef[] = [];
   let cells: CellSpec[] = [];
   const writeContexts = () => access.writeKubeconfig(kubeconfig, url, planes, 'project-alpha');
-  const recorders = new Recorders(clock, random, (err) => log.warn({ err }, 'an event was not written'));
+  const recorders = new Recorders({
+    clock,
+    random,
+    domain: 'berth.datumapis.com',
+    instance: String(process.pid),
+    onError: (err) => log.warn({ err }, 'an event was not written'),
+  });
   const recorder = (plane: Plane, controller: string) => recorders.of(plane, controller);
   const projectClient = clientsOfProjects(server, clock);
   const controllers = [
@@ -259,9 +265,7 @@ async function openStore(options: PlatformOptions & { clock: Clock }): Promise<S
     file: folder === undefined ? ':memory:' : join(folder, storeFile),
     clock,
     log: (level, message, data) => log[level](data ?? {}, message),
-    procedures: [proceduresUrl],
-    // IPAM's objects are as many as addresses: they are read from the database, and memory does not grow with them.
-    uncached: (resource) => resource.startsWith('ipam.miloapis.com/'),
+    ...ipamStorage,
     // Watchers that were away longer than this reaches back list anew; more of it is memory nobody else has use for.
     history: { bytes: 8 * 2 ** 20 },
     onFatal,

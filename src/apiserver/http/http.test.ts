@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseFieldSelector, parseLabelSelector } from '../selectors.ts';
 import { duplicateKeys } from './duplicates.ts';
 import { negotiateOutput } from './negotiate.ts';
-import { parseResourcePath, splitPlanePath } from './path.ts';
+import { parseResourcePath, planePath, splitPlanePath } from './path.ts';
 
 describe('duplicateKeys', () => {
   it('names fields given twice by their path', () => {
@@ -82,6 +82,18 @@ describe('paths', () => {
   ])('finds the plane of %s', (path, expected) => {
     const { base, rest } = splitPlanePath(path);
     expect([base, rest]).toEqual(expected);
+  });
+
+  it.each([
+    { role: 'root', name: 'root' },
+    { role: 'hub', name: 'hub' },
+    { role: 'cell', name: 'us-central-1' },
+    { role: 'project', name: 'alpha' },
+  ] as const)('finds the plane it serves a $role at', (plane) => {
+    expect(splitPlanePath(`${planePath(plane)}/api/v1/pods`)).toMatchObject({
+      base: planePath(plane),
+      rest: '/api/v1/pods',
+    });
   });
 });
 

@@ -1,4 +1,6 @@
-/** The URL grammar below a plane's base path. */
+import type { PlaneRef } from '../../kube/index.ts';
+
+/** The URL grammar: where a plane is served, and what is below its base path. */
 
 export interface ResourcePath {
   readonly group: string;
@@ -60,6 +62,20 @@ function decodeAll(parts: readonly string[]): string[] | undefined {
 
 const projectPrefix = '/apis/resourcemanager.miloapis.com/v1alpha1/projects/';
 const projectSuffix = 'control-plane';
+
+/** Base path of a plane's API; empty for the root plane. `splitPlanePath` is its inverse. */
+export function planePath({ role, name }: Pick<PlaneRef, 'role' | 'name'>): string {
+  switch (role) {
+    case 'root':
+      return '';
+    case 'hub':
+      return '/planes/hub';
+    case 'cell':
+      return `/planes/cells/${name}`;
+    case 'project':
+      return `${projectPrefix}${name}/${projectSuffix}`;
+  }
+}
 
 export type PlanePath =
   | { kind: 'root'; base: ''; rest: string }

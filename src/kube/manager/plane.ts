@@ -17,6 +17,13 @@ export interface PlaneRef {
   readonly name: string;
 }
 
+/** The plane of a role; `name` is the location of a cell, the id of a project. */
+export function planeRef(role: 'root' | 'hub'): PlaneRef;
+export function planeRef(role: 'cell' | 'project', name: string): PlaneRef;
+export function planeRef(role: PlaneRole, name: string = role): PlaneRef {
+  return { id: role === 'root' || role === 'hub' ? role : `${role}/${name}`, role, name };
+}
+
 /** A way to a plane's API under one identity. */
 export interface Connection {
   transport: Transport;

@@ -10,26 +10,27 @@ import {
   networkingLabels,
   upstreamLabels,
 } from '../../../api/index.ts';
+import type { Environment } from '../../../apiserver/testing/index.ts';
 import type { Client } from '../../../kube/index.ts';
 import { apiVersionOf, findCondition, Namespace, type Stored } from '../../../meta/index.ts';
-import { type Hub, startHub } from '../testing.ts';
+import { openHub, openProject } from '../testing.ts';
 
 const apiVersion = apiVersionOf(Network);
 const hubNamespace = 'ns-presence';
-let stack: Hub;
+let environment: Environment;
 let project: Client;
 
 beforeEach(async () => {
-  stack = await startHub({ quietPeriodSeconds: 20, projects: ['single'] });
-  project = stack.project('single');
+  environment = await openHub({ quietPeriodSeconds: 20, projects: ['single'] });
+  project = environment.project('single');
   await ensureNamespace(project, 'default');
-  await ensureNamespace(stack.hub, hubNamespace, {
+  await ensureNamespace(environment.hub, hubNamespace, {
     [upstreamLabels.clusterName]: 'cluster-single',
     [upstreamLabels.namespace]: 'default',
   });
 });
 
-afterEach(() => stack.close());
+afterEach(() => environment.close());
 
 async function ensureNamespace(client: Client, name: string, labels: Record<string, string> = {}): Promise<void> {
   if ((await client.get(Namespace, { namespace: '', name })) !== undefined) return;
@@ -52,7 +53,7 @@ function locationBinding(name: string): Promise<unknown> {
 }
 
 function bind(name: string, networkName: string, location: string, kind = 'LoadBalancer', namespace?: string) {
-  return stack.hub.create(NetworkBinding, {
+  return environment.hub.create(NetworkBinding, {
     apiVersion,
     kind: 'NetworkBinding',
     metadata: { name, namespace: hubNamespace },
@@ -64,14 +65,14 @@ function bind(name: string, networkName: string, location: string, kind = 'LoadB
   });
 }
 
-const unbind = (name: string) => stack.hub.delete(NetworkBinding, { namespace: hubNamespace, name });
+const unbind = (name: string) => environment.hub.delete(NetworkBinding, { namespace: hubNamespace, name });
 const context = (name: string) => project.get(NetworkContext, { namespace: 'default', name });
 const gone = async (name: string) => (await context(name)) === undefined;
 
 /** The binding, once its Ready condition has that reason. */
 function answered(name: string, reason: string): Promise<Stored<NetworkBinding>> {
-  return stack.until(`${name} says ${reason}`, async () => {
-    const binding = await stack.hub.get(NetworkBinding, { namespace: hubNamespace, name });
+  return environment.until(`${name} says ${reason}`, async () => {
+    const binding = await environment.hub.get(NetworkBinding, { namespace: hubNamespace, name });
     return findCondition(binding?.status?.conditions, 'Ready')?.reason === reason && binding;
   });
 }
@@ -89,7 +90,7 @@ async function setReady(
 }
 
 function interfaceCopy(name: string, networkName: string, location: string): Promise<unknown> {
-  return stack.hub.create(NetworkInterface, {
+  return environment.hub.create(NetworkInterface, {
     apiVersion,
     kind: 'NetworkInterface',
     metadata: {
@@ -163,7 +164,7 @@ describe('presence', () => {
     await answered('one', 'NetworkContextNotReady');
     const key = { namespace: 'default', name: 'net' };
     await project.patch(Network, key, { type: 'merge', body: { spec: { mtu: 8856, ipFamilies: ['IPv6', 'IPv4'] } } });
-    await stack.until('the context follows', async () => (await context('net-loc'))?.spec?.mtu === 8856);
+    await environment.until('the context follows', async () => (await context('net-loc'))?.spec?.mtu === 8856);
     expect((await context('net-loc'))?.spec).toMatchObject({ ipFamilies: ['IPv6', 'IPv4'], networkGeneration: 2 });
   });
 
@@ -176,12 +177,12 @@ describe('presence', () => {
     expect(one?.status).toEqual(two?.status);
     expect((await project.list(NetworkContext)).items).toHaveLength(1);
     await unbind('one');
-    await stack.pass(30);
+    await environment.pass(30);
     expect((await context('net-loc'))?.metadata.annotations?.[networkingAnnotations.unclaimedSince]).toBeUndefined();
     await unbind('two');
-    await stack.pass(19);
+    await environment.pass(19);
     expect(await context('net-loc')).toBeDefined();
-    await stack.until('the context goes', () => gone('net-loc'), 3);
+    await environment.until('the context goes', () => gone('net-loc'), 3);
   });
 
   it('E21: a binding within the quiet period finds the presence as it was', async () => {
@@ -194,14 +195,14 @@ describe('presence', () => {
     await unbind('old');
     const stamped = async () =>
       (await context('net-loc'))?.metadata.annotations?.[networkingAnnotations.unclaimedSince];
-    await stack.until('the quiet period is stamped', stamped, 8);
+    await environment.until('the quiet period is stamped', stamped, 8);
     // Also over a restart: the stamp is on the object.
-    await stack.restart();
-    await stack.pass(10);
+    await environment.restart();
+    await environment.pass(10);
     await bind('new', 'net', 'loc');
     await answered('new', 'NetworkContextReady');
-    await stack.until('the stamp goes', async () => (await stamped()) === undefined);
-    await stack.pass(40);
+    await environment.until('the stamp goes', async () => (await stamped()) === undefined);
+    await environment.pass(40);
     const { uid, creationTimestamp, deletionTimestamp } = (await context('net-loc'))!.metadata;
     expect({ uid, creationTimestamp, deletionTimestamp }).toEqual({
       uid: before?.metadata.uid,
@@ -226,7 +227,7 @@ describe('presence', () => {
     await bind('new', 'net', 'loc');
     const refused = await answered('new', 'NetworkContextTerminating');
     expect(refused.status?.networkContextRef).toBeUndefined();
-    await stack.pass(40);
+    await environment.pass(40);
     expect(await context('net-loc')).toMatchObject({
       metadata: { uid: dying?.metadata.uid, generation: dying?.metadata.generation },
     });
@@ -245,12 +246,12 @@ describe('presence', () => {
     await interfaceCopy('kept', 'net', 'loc');
     await interfaceCopy('elsewhere', 'net', 'other');
     await unbind('one');
-    await stack.pass(60);
+    await environment.pass(60);
     expect((await context('net-loc'))?.metadata.annotations?.[networkingAnnotations.unclaimedSince]).toBeUndefined();
-    await stack.hub.delete(NetworkInterface, { namespace: hubNamespace, name: 'kept' });
-    await stack.pass(19);
+    await environment.hub.delete(NetworkInterface, { namespace: hubNamespace, name: 'kept' });
+    await environment.pass(19);
     expect(await context('net-loc')).toBeDefined();
-    await stack.until('the context goes', () => gone('net-loc'), 3);
+    await environment.until('the context goes', () => gone('net-loc'), 3);
   });
 
   it('an interface that appears within the quiet period ends it', async () => {
@@ -261,9 +262,9 @@ describe('presence', () => {
     await unbind('one');
     const stamped = async () =>
       (await context('net-loc'))?.metadata.annotations?.[networkingAnnotations.unclaimedSince];
-    await stack.until('the quiet period is stamped', stamped, 8);
+    await environment.until('the quiet period is stamped', stamped, 8);
     await interfaceCopy('late', 'net', 'loc');
-    await stack.until('the stamp goes', async () => (await stamped()) === undefined, 2);
+    await environment.until('the stamp goes', async () => (await stamped()) === undefined, 2);
   });
 
   it('a network that is going, missing, or of another namespace is refused', async () => {
@@ -282,7 +283,7 @@ describe('presence', () => {
     const refused = await answered('missing', 'NetworkNotFound');
     expect(findCondition(refused.status?.conditions, 'Ready')?.message).toContain('it is being deleted');
     await project.delete(NetworkContext, { namespace: 'default', name: 'net-loc' });
-    await stack.pass(60);
+    await environment.pass(60);
     expect(await context('net-loc')).toBeUndefined();
   });
 
@@ -293,7 +294,7 @@ describe('presence', () => {
     await answered('one', 'NetworkContextNotReady');
     await project.delete(Network, { namespace: 'default', name: 'net' });
     const second = await network('net');
-    const owner = await stack.until('the context is of the new network', async () => {
+    const owner = await environment.until('the context is of the new network', async () => {
       const uid = (await context('net-loc'))?.metadata.labels?.[networkingLabels.networkUID];
       return uid !== first.metadata.uid && uid;
     });
@@ -323,7 +324,7 @@ describe('presence', () => {
     await network('net');
     await locationBinding('loc');
     const label = (labels: Record<string, string | null>) =>
-      stack.hub.patch(
+      environment.hub.patch(
         Namespace,
         { namespace: '', name: hubNamespace },
         { type: 'merge', body: { metadata: { labels } } },
@@ -342,9 +343,9 @@ describe('presence', () => {
     expect(findCondition(unserved.status?.conditions, 'Ready')?.message).toContain(
       'is of project later, which is not served',
     );
-    await stack.addProject('later');
+    await openProject(environment, 'later');
     await answered('one', 'LocationNotAvailable');
-    await stack.until('what was asked for under the old label goes quiet', () => gone('net-loc'), 25);
+    await environment.until('what was asked for under the old label goes quiet', () => gone('net-loc'), 25);
   });
 
   it('bindings that are ready stay so while projects come up after a restart', async () => {
@@ -354,9 +355,9 @@ describe('presence', () => {
     await answered('one', 'NetworkContextNotReady');
     await setReady('net-loc');
     await answered('one', 'NetworkContextReady');
-    await stack.dropProject('single');
-    await stack.restart();
-    await stack.pass(25);
+    await environment.disengage('project/single');
+    await environment.restart();
+    await environment.pass(25);
     await answered('one', 'NetworkContextReady');
     await answered('one', 'ProjectUnresolved');
   });
@@ -367,10 +368,10 @@ describe('presence', () => {
     await bind('one', 'net', 'loc');
     await answered('one', 'NetworkContextNotReady');
     // Its hub namespace too: the project namespace is then behind nothing on the hub.
-    await stack.restart(() => stack.hub.delete(Namespace, { namespace: '', name: hubNamespace }));
-    await stack.pass(15);
+    await environment.restart(() => environment.hub.delete(Namespace, { namespace: '', name: hubNamespace }));
+    await environment.pass(15);
     expect(await context('net-loc')).toBeDefined();
-    await stack.until('the context goes', () => gone('net-loc'), 10);
+    await environment.until('the context goes', () => gone('net-loc'), 10);
   });
 
   it('writes nothing once it is settled, nor after a restart', async () => {
@@ -382,11 +383,11 @@ describe('presence', () => {
     await answered('refused', 'LocationNotAvailable');
     await setReady('net-loc');
     await answered('one', 'NetworkContextReady');
-    await stack.pass(5);
-    stack.writes();
-    await stack.pass(300);
-    await stack.restart();
-    await stack.pass(60);
-    expect(stack.writes()).toEqual([]);
+    await environment.pass(5);
+    environment.wire.writes.splice(0);
+    await environment.pass(300);
+    await environment.restart();
+    await environment.pass(60);
+    expect(environment.wire.writes).toEqual([]);
   });
 });

@@ -7,29 +7,34 @@ import {
   networkingLabels,
   upstreamLabels,
 } from '../../../api/index.ts';
+import type { Environment } from '../../../apiserver/testing/index.ts';
 import { sourceCell, sourceUid } from '../../../federation/index.ts';
 import type { Client } from '../../../kube/index.ts';
 import { apiVersionOf, Event, Namespace, type Stored } from '../../../meta/index.ts';
-import { type Hub, startHub } from '../testing.ts';
+import { openHub } from '../testing.ts';
 
 const apiVersion = apiVersionOf(Network);
 const hubNamespace = 'ns-visible';
 const cellUid = '0b1e0d5c-1111-4222-8333-444455556666';
-let stack: Hub;
+let environment: Environment;
 let project: Client;
 
 beforeEach(async () => {
-  stack = await startHub({ quietPeriodSeconds: 20, projects: ['alpha'] });
-  project = stack.project('alpha');
+  environment = await openHub({ quietPeriodSeconds: 20, projects: ['alpha'] });
+  project = environment.project('alpha');
   for (const name of ['default', 'tenant']) {
     if ((await project.get(Namespace, { namespace: '', name })) !== undefined) continue;
     await project.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   }
   const labels = { [upstreamLabels.clusterName]: 'cluster-alpha', [upstreamLabels.namespace]: 'tenant' };
-  await stack.hub.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: hubNamespace, labels } });
+  await environment.hub.create(Namespace, {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: hubNamespace, labels },
+  });
 });
 
-afterEach(() => stack.close());
+afterEach(() => environment.close());
 
 function network(name: string): Promise<Stored<Network>> {
   const metadata = { name, namespace: 'tenant' };
@@ -39,7 +44,7 @@ function network(name: string): Promise<Stored<Network>> {
 
 /** What a cell publishes, held by `holder` or by nobody. */
 async function published(holder: string | undefined, networkName = 'net', uid = cellUid): Promise<void> {
-  await stack.hub.create(NetworkInterface, {
+  await environment.hub.create(NetworkInterface, {
     apiVersion,
     kind: 'NetworkInterface',
     metadata: {
@@ -67,9 +72,9 @@ async function published(holder: string | undefined, networkName = 'net', uid = 
 
 async function setHolder(holder: string | undefined): Promise<void> {
   const labels = { [networkingLabels.heldBy]: holder ?? null };
-  await stack.hub.patch(NetworkInterface, hubKey, { type: 'merge', body: { metadata: { labels } } });
+  await environment.hub.patch(NetworkInterface, hubKey, { type: 'merge', body: { metadata: { labels } } });
   const phase = holder === undefined ? 'Available' : 'Bound';
-  await stack.hub.patch(
+  await environment.hub.patch(
     NetworkInterface,
     hubKey,
     { type: 'merge', body: { status: { phase } } },
@@ -79,15 +84,15 @@ async function setHolder(holder: string | undefined): Promise<void> {
 
 const hubKey = { namespace: hubNamespace, name: 'nic-visible' };
 const key = { namespace: 'tenant', name: 'nic-visible' };
-const source = () => stack.hub.get(NetworkInterface, hubKey);
+const source = () => environment.hub.get(NetworkInterface, hubKey);
 const copy = () => project.get(NetworkInterface, key);
 const shown = (phase: 'Bound' | 'Available') =>
-  stack.until(`it is shown ${phase}`, async () => {
+  environment.until(`it is shown ${phase}`, async () => {
     const current = await copy();
     return current?.status?.phase === phase && current;
   });
 const asked = async () => (await source())?.metadata.annotations?.[networkingAnnotations.returnRequested];
-const goes = () => stack.until('the copy goes', async () => (await copy()) === undefined);
+const goes = () => environment.until('the copy goes', async () => (await copy()) === undefined);
 
 describe('interface projector', () => {
   it('E23: shows a project its interface, and no longer once it is gone', async () => {
@@ -103,7 +108,7 @@ describe('interface projector', () => {
     expect(current.metadata.ownerReferences).toEqual([{ apiVersion, kind: 'Network', name, uid }]);
     expect(current.spec).toMatchObject({ network: { name: 'net' }, mtu: 1460, interfaceName: 'eth0' });
     expect(current.spec.claimRef).toBeUndefined();
-    await stack.hub.delete(NetworkInterface, hubKey);
+    await environment.hub.delete(NetworkInterface, hubKey);
     await goes();
   });
 
@@ -113,19 +118,19 @@ describe('interface projector', () => {
     await shown('Bound');
     await setHolder(undefined);
     const released = await shown('Available');
-    await stack.until(
+    await environment.until(
       'held-by goes',
       async () => (await copy())?.metadata.labels?.[networkingLabels.heldBy] === undefined,
     );
     await project.patch(NetworkInterface, key, { type: 'merge', body: { spec: { mtu: 9 + 1400 } } });
-    await stack.until('the edit is undone', async () => (await copy())?.spec.mtu === 1460);
+    await environment.until('the edit is undone', async () => (await copy())?.spec.mtu === 1460);
     expect((await copy())?.metadata.uid).toBe(released.metadata.uid);
     expect((await source())?.spec.mtu).toBe(1460);
   });
 
   it('waits for the network, and removes the copy of one whose network is gone', async () => {
     await published('nic-visible');
-    await stack.pass(5);
+    await environment.pass(5);
     expect(await copy()).toBeUndefined();
     await network('net');
     await shown('Bound');
@@ -138,7 +143,7 @@ describe('interface projector', () => {
     await network('net');
     await published('nic-visible');
     await shown('Bound');
-    await stack.restart(() => stack.hub.delete(NetworkInterface, hubKey));
+    await environment.restart(() => environment.hub.delete(NetworkInterface, hubKey));
     await goes();
   });
 
@@ -147,13 +152,13 @@ describe('interface projector', () => {
     await network('net-b');
     await published('nic-visible');
     const first = await shown('Bound');
-    await stack.hub.delete(NetworkInterface, hubKey);
+    await environment.hub.delete(NetworkInterface, hubKey);
     await published('nic-visible', 'net-b', 'another-uid');
-    await stack.until('it is on the other network', async () => {
+    await environment.until('it is on the other network', async () => {
       const current = await copy();
       return current?.spec.network.name === 'net-b' && current.metadata.uid !== first.metadata.uid;
     });
-    await stack.hub.delete(NetworkInterface, hubKey);
+    await environment.hub.delete(NetworkInterface, hubKey);
     await goes();
   });
 
@@ -162,10 +167,10 @@ describe('interface projector', () => {
     await published(undefined);
     await shown('Available');
     await project.delete(NetworkInterface, key);
-    expect(await stack.until('the cell is asked', asked)).toBe(cellUid);
-    await stack.pass(10);
+    expect(await environment.until('the cell is asked', asked)).toBe(cellUid);
+    await environment.pass(10);
     expect((await copy())?.metadata.deletionTimestamp).toBeDefined();
-    await stack.hub.delete(NetworkInterface, hubKey);
+    await environment.hub.delete(NetworkInterface, hubKey);
     await goes();
   });
 
@@ -175,7 +180,7 @@ describe('interface projector', () => {
     await shown('Available');
     await project.delete(Network, { namespace: 'tenant', name: 'net' });
     await network('net');
-    await stack.until('it is shown under the new network', async () => {
+    await environment.until('it is shown under the new network', async () => {
       const current = await copy();
       const owner = current?.metadata.ownerReferences?.[0]?.uid;
       return owner !== undefined && owner !== first.metadata.uid && current;
@@ -191,10 +196,10 @@ describe('interface projector', () => {
     const hold = { metadata: { finalizers: ['test.example/hold'] } };
     await project.patch(Network, networkKey, { type: 'merge', body: hold });
     await project.delete(Network, networkKey);
-    await stack.pass(5);
+    await environment.pass(5);
     await shown('Available');
     await project.delete(NetworkInterface, key);
-    expect(await stack.until('the cell is asked', asked)).toBe(cellUid);
+    expect(await environment.until('the cell is asked', asked)).toBe(cellUid);
   });
 
   it('a held interface comes back, with an event that says who holds it', async () => {
@@ -202,14 +207,14 @@ describe('interface projector', () => {
     await published('web-0-eth0');
     const first = await shown('Bound');
     await project.delete(NetworkInterface, key);
-    await stack.until('it goes', async () => (await copy()) === undefined);
-    await stack.pass(1);
+    await environment.until('it goes', async () => (await copy()) === undefined);
+    await environment.pass(1);
     expect(await copy(), 'whoever waits for its end sees it gone').toBeUndefined();
-    await stack.until('it comes back', async () => {
+    await environment.until('it comes back', async () => {
       const current = await copy();
       return current !== undefined && current.metadata.uid !== first.metadata.uid;
     });
-    const event = await stack.until('it is said', async () =>
+    const event = await environment.until('it is said', async () =>
       (await project.list(Event)).items.find(({ reason }) => reason === 'InterfaceHeld'),
     );
     expect(event).toMatchObject({
@@ -226,10 +231,10 @@ describe('interface projector', () => {
     await published('web-0-eth0');
     const { metadata } = await shown('Bound');
     await project.delete(NetworkInterface, key);
-    await stack.pass(1);
+    await environment.pass(1);
     await setHolder(undefined);
     const cellUid = metadata.annotations?.[sourceUid];
-    expect(await stack.until('the cell is asked', asked)).toBe(cellUid);
+    expect(await environment.until('the cell is asked', asked)).toBe(cellUid);
     expect((await copy())?.metadata.uid).toBe(metadata.uid);
   });
 
@@ -238,13 +243,13 @@ describe('interface projector', () => {
     await published(undefined);
     await shown('Available');
     await project.delete(NetworkInterface, key);
-    await stack.until('the cell is asked', asked);
+    await environment.until('the cell is asked', asked);
     await setHolder('web-0-eth0');
-    await stack.until('it is called off', async () => (await asked()) === undefined);
+    await environment.until('it is called off', async () => (await asked()) === undefined);
     const back = await shown('Bound');
     expect(back.metadata.deletionTimestamp).toBeUndefined();
     await setHolder(undefined);
-    await stack.pass(30);
+    await environment.pass(30);
     expect(await asked()).toBeUndefined();
   });
 
@@ -253,7 +258,7 @@ describe('interface projector', () => {
     await published('web-0-eth0');
     await shown('Bound');
     await project.delete(Namespace, { namespace: '', name: 'tenant' });
-    await stack.until('the namespace goes', async () => {
+    await environment.until('the namespace goes', async () => {
       return (await project.get(Namespace, { namespace: '', name: 'tenant' })) === undefined;
     });
     expect(await source()).toBeDefined();
@@ -268,7 +273,7 @@ describe('interface projector', () => {
       spec: { network: { name: 'net' }, interfaceName: 'eth0', attachmentMode: 'Netns', reclaimPolicy: 'Delete' },
     });
     await published('nic-visible');
-    await stack.pass(10);
+    await environment.pass(10);
     expect((await copy())?.metadata.resourceVersion).toBe(own.metadata.resourceVersion);
   });
 
@@ -276,11 +281,11 @@ describe('interface projector', () => {
     await network('net');
     await published('nic-visible');
     await shown('Bound');
-    await stack.pass(5);
-    stack.writes();
-    await stack.pass(300);
-    await stack.restart();
-    await stack.pass(60);
-    expect(stack.writes()).toEqual([]);
+    await environment.pass(5);
+    environment.wire.writes.splice(0);
+    await environment.pass(300);
+    await environment.restart();
+    await environment.pass(60);
+    expect(environment.wire.writes).toEqual([]);
   });
 });

@@ -1,28 +1,33 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NetworkContext, networkingLabels, Subnet, upstreamLabels } from '../../../api/index.ts';
+import type { Environment } from '../../../apiserver/testing/index.ts';
 import { sourceUidOf } from '../../../federation/index.ts';
 import type { Client } from '../../../kube/index.ts';
 import { apiVersionOf, Namespace, type Stored } from '../../../meta/index.ts';
-import { type Hub, startHub } from '../testing.ts';
+import { openHub } from '../testing.ts';
 
 const apiVersion = apiVersionOf(Subnet);
 const hubNamespace = 'ns-replicated';
-let stack: Hub;
+let environment: Environment;
 let project: Client;
 
 beforeEach(async () => {
-  stack = await startHub({ quietPeriodSeconds: 20, projects: ['alpha'] });
-  project = stack.project('alpha');
+  environment = await openHub({ quietPeriodSeconds: 20, projects: ['alpha'] });
+  project = environment.project('alpha');
   if ((await project.get(Namespace, { namespace: '', name: 'default' })) === undefined) {
     await project.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } });
   }
 });
 
-afterEach(() => stack.close());
+afterEach(() => environment.close());
 
 async function hubNamespaceMade(): Promise<void> {
   const labels = { [upstreamLabels.clusterName]: 'cluster-alpha', [upstreamLabels.namespace]: 'default' };
-  await stack.hub.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: hubNamespace, labels } });
+  await environment.hub.create(Namespace, {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: hubNamespace, labels },
+  });
 }
 
 function subnet(client: Client, namespace: string): Promise<Stored<Subnet>> {
@@ -43,8 +48,8 @@ function subnet(client: Client, namespace: string): Promise<Stored<Subnet>> {
 
 const source = { namespace: 'default', name: 'net-loc-ipv6' };
 const copyKey = { namespace: hubNamespace, name: 'net-loc-ipv6' };
-const copy = () => stack.hub.get(Subnet, copyKey);
-const copied = () => stack.until('it is copied', copy);
+const copy = () => environment.hub.get(Subnet, copyKey);
+const copied = () => environment.until('it is copied', copy);
 
 describe('replicator', () => {
   it('carries spec, labels and annotations to the hub, with the location, and never status', async () => {
@@ -57,10 +62,10 @@ describe('replicator', () => {
     const status = { startAddress: 'fd20:1000::', prefixLength: 64 };
     await project.patch(Subnet, source, { type: 'merge', body: { status } }, { subresource: 'status' });
     await project.patch(Subnet, source, { type: 'merge', body: { metadata: { annotations: { note: 'x' } } } });
-    await stack.until('the edit arrives', async () => (await copy())?.metadata.annotations?.note === 'x');
+    await environment.until('the edit arrives', async () => (await copy())?.metadata.annotations?.note === 'x');
     expect((await copy())?.status?.startAddress).toBeUndefined();
-    await stack.hub.patch(Subnet, copyKey, { type: 'merge', body: { spec: { prefixLength: 80 } } });
-    await stack.until('an edit of the copy does not last', async () => (await copy())?.spec?.prefixLength === 64);
+    await environment.hub.patch(Subnet, copyKey, { type: 'merge', body: { spec: { prefixLength: 80 } } });
+    await environment.until('an edit of the copy does not last', async () => (await copy())?.spec?.prefixLength === 64);
   });
 
   it('removes the copy as soon as the source is going, also when nobody saw it go', async () => {
@@ -70,28 +75,28 @@ describe('replicator', () => {
     const hold = { metadata: { finalizers: ['test.example/hold'] } };
     await project.patch(Subnet, source, { type: 'merge', body: hold });
     await project.delete(Subnet, source);
-    await stack.until('it goes', async () => (await copy()) === undefined);
+    await environment.until('it goes', async () => (await copy()) === undefined);
     await project.patch(Subnet, source, { type: 'merge', body: { metadata: { finalizers: null } } });
 
     await subnet(project, 'default');
     await copied();
-    await stack.restart(() => project.delete(Subnet, source));
-    await stack.until('it goes', async () => (await copy()) === undefined);
+    await environment.restart(() => project.delete(Subnet, source));
+    await environment.until('it goes', async () => (await copy()) === undefined);
   });
 
   it('follows a source made again under its name, and never touches what is not its copy', async () => {
     await hubNamespaceMade();
-    const own = await subnet(stack.hub, hubNamespace);
+    const own = await subnet(environment.hub, hubNamespace);
     await subnet(project, 'default');
-    await stack.pass(5);
+    await environment.pass(5);
     expect(await copy()).toMatchObject({
       metadata: { uid: own.metadata.uid, resourceVersion: own.metadata.resourceVersion },
     });
-    await stack.hub.delete(Subnet, copyKey);
+    await environment.hub.delete(Subnet, copyKey);
     const first = await copied();
     await project.delete(Subnet, source);
     const again = await subnet(project, 'default');
-    await stack.until('it is of the new one', async () => {
+    await environment.until('it is of the new one', async () => {
       const current = await copy();
       return current !== undefined && sourceUidOf(current) === again.metadata.uid;
     });
@@ -107,14 +112,14 @@ describe('replicator', () => {
       spec: { network: { name: 'net' }, location: { name: 'loc' }, ipFamilies: ['IPv4'], mtu: 1500 },
     });
     const key = { namespace: hubNamespace, name: 'net-loc' };
-    await stack.pass(5);
-    expect(await stack.hub.get(NetworkContext, key), 'its subnets are not known yet').toBeUndefined();
+    await environment.pass(5);
+    expect(await environment.hub.get(NetworkContext, key), 'its subnets are not known yet').toBeUndefined();
     const condition = { type: 'Ready', status: 'True', reason: 'Ready', message: '' };
     const conditions = [{ ...condition, lastTransitionTime: '2026-01-01T00:00:00Z' }];
     const ipam = { ipv6SubnetRef: { name: 'net-loc-ipv6' }, ipv4SubnetRef: { name: 'net-loc-ipv4' } };
     const said = { type: 'merge', body: { status: { conditions, ipam } } } as const;
     await project.patch(NetworkContext, { namespace: 'default', name: 'net-loc' }, said, { subresource: 'status' });
-    const context = await stack.until('it is copied', () => stack.hub.get(NetworkContext, key));
+    const context = await environment.until('it is copied', () => environment.hub.get(NetworkContext, key));
     expect(context.metadata.annotations?.['networking.datumapis.com/subnets']).toBe('net-loc-ipv6,net-loc-ipv4');
     expect(context.spec).toEqual({
       network: { name: 'net' },
@@ -123,10 +128,10 @@ describe('replicator', () => {
       mtu: 1500,
     });
     expect(context.metadata.labels).toEqual({ [networkingLabels.location]: 'loc' });
-    await stack.pass(5);
-    stack.writes();
-    await stack.restart();
-    await stack.pass(300);
-    expect(stack.writes()).toEqual([]);
+    await environment.pass(5);
+    environment.wire.writes.splice(0);
+    await environment.restart();
+    await environment.pass(300);
+    expect(environment.wire.writes).toEqual([]);
   });
 });
