@@ -66,12 +66,16 @@ export class Environment {
     return TestServer.open({ clock, random: seededRandom(seed), storage });
   }
 
-  /** Starts controllers as a fresh process would; `make` is remembered for later ones. Planes may come before or after. */
-  start(make = this.#make): void {
-    this.wire.crashed = false;
-    this.wire.crash = undefined;
+  /** What `start` starts, made anew for each process; planes opened from now on grant them their rights. */
+  use(make: () => readonly Controller[]): void {
     this.#make = make;
     this.#controllers = make();
+  }
+
+  /** Starts the controllers, as a fresh process would. Planes may come before or after. */
+  start(): void {
+    this.wire.crashed = false;
+    this.#controllers = this.#make();
     const processes = this.#options.apart ? this.#controllers.map((each) => [each]) : [this.#controllers];
     this.#managers = processes.map((controllers) => {
       const { clock, random } = this;
@@ -194,7 +198,7 @@ export class Environment {
   }
 
   /** Moves time on until nothing has been written for `seconds`. */
-  async quiet(seconds = 1): Promise<void> {
+  async quiet(seconds = 0.5): Promise<void> {
     for (let before = -1; before !== this.wire.writes.length; ) {
       before = this.wire.writes.length;
       await this.pass(seconds);

@@ -7,7 +7,8 @@ import type { FabricHubDeps } from '../shared/deps.ts';
 export async function openHub(make: (deps: FabricHubDeps) => Controller): Promise<Environment> {
   const environment = await Environment.open();
   const { clock, recorder, projectClient } = environment;
-  environment.start(() => [make({ clock, hub: 'hub', recorder, projectClient })]);
+  environment.use(() => [make({ clock, hub: 'hub', recorder, projectClient })]);
+  environment.start();
   for (const plane of [planeRef('hub'), planeRef('project', 'alpha')]) {
     await environment.openPlane(plane, { crds: crdsOf(plane.role) });
   }

@@ -12,7 +12,8 @@ export async function openHub(options: {
   const { clock, random, log, recorder, projectClient } = environment;
   const quietPeriodMilliseconds = options.quietPeriodSeconds * 1000;
   const deps = { clock, random, log, hub: 'hub', recorder, projectClient, quietPeriodMilliseconds } as const;
-  environment.start(() => networkHubControllers({ ...deps, ipamClasses: {}, dataPlane: 'none' }));
+  environment.use(() => networkHubControllers({ ...deps, ipamClasses: {}, dataPlane: 'none' }));
+  environment.start();
   await environment.openPlane(planeRef('hub'), { crds: crdsOf('hub') });
   for (const id of options.projects) await openProject(environment, id);
   return environment;

@@ -6,16 +6,20 @@ import {
   NetworkInterface,
   VPCAttachment,
 } from '../../../api/index.ts';
+import { type Environment, verbAndResource } from '../../../apiserver/testing/index.ts';
+import type { Client } from '../../../kube/index.ts';
 import { findCondition, type Stored } from '../../../meta/index.ts';
 import { fabricCellControllers } from '../index.ts';
-import { boundInterface, context, type FabricCell, get, identify, namespace, openCell, vpc } from '../testing.ts';
+import { boundInterface, context, get, identify, namespace, openCell, vpc } from '../testing.ts';
 
-let cell: FabricCell;
+let environment: Environment;
+let client: Client;
 beforeEach(async () => {
-  cell = await openCell(fabricCellControllers);
-  cell.start();
+  environment = await openCell(fabricCellControllers);
+  client = environment.cell();
+  environment.start();
 });
-afterEach(() => cell.close());
+afterEach(() => environment.close());
 
 const condition = (object: { status?: unknown } | undefined, type: string) => {
   const { status, reason } = findCondition((object?.status as NetworkInterface['status'])?.conditions, type) ?? {};
@@ -23,16 +27,16 @@ const condition = (object: { status?: unknown } | undefined, type: string) => {
 };
 
 function prepared(name: string): Promise<Stored<NetworkInterface>> {
-  return cell.until(`${name} prepared`, async () => {
-    const found = await get.interface(cell.client, name);
+  return environment.until(`${name} prepared`, async () => {
+    const found = await get.interface(client, name);
     return condition(found, 'Prepared') === 'True/AttachmentReady' && found;
   });
 }
 
 it('an interface gets its attachment and its definition, and is prepared; programmed it is not until a node says so', async () => {
-  await context(cell.client, 'net');
-  await vpc(cell.client, 'net', 28200);
-  await boundInterface(cell.client, 'web-0-eth0');
+  await context(client, 'net');
+  await vpc(client, 'net', 28200);
+  await boundInterface(client, 'web-0-eth0');
   const networkInterface = await prepared('web-0-eth0');
   expect(networkInterface.status).toMatchObject({
     vpc: '7kQ',
@@ -42,7 +46,7 @@ it('an interface gets its attachment and its definition, and is prepared; progra
   expect(condition(networkInterface, 'Programmed')).toBe('Unknown/AwaitingDataPlane');
   expect(condition(networkInterface, 'Allocated')).toBe('True/Allocated');
 
-  const attachment = (await get.attachment(cell.client, 'web-0-eth0'))!;
+  const attachment = (await get.attachment(client, 'web-0-eth0'))!;
   expect(attachment.spec).toEqual({
     vpc: { name: 'net-us-central-1' },
     interfaceRef: { name: 'web-0-eth0' },
@@ -57,7 +61,7 @@ it('an interface gets its attachment and its definition, and is prepared; progra
   expect(condition(attachment, 'Ready')).toBe('True/AttachmentDefinitionReady');
   expect(attachment.status).not.toHaveProperty('egress');
 
-  const definition = (await get.definition(cell.client, 'web-0-eth0'))!;
+  const definition = (await get.definition(client, 'web-0-eth0'))!;
   expect(definition.metadata).toMatchObject({
     labels: { [fabricLabels.vpc]: '7kQ', [fabricLabels.vpcAttachment]: '1' },
     annotations: { [fabricAnnotations.hostInterface]: 'G0000007kQ001H' },
@@ -71,43 +75,43 @@ it('an interface gets its attachment and its definition, and is prepared; progra
 });
 
 it('says what it waits for, in order: the VPC, its identifier; each passes by itself', async () => {
-  await context(cell.client, 'net');
-  await boundInterface(cell.client, 'web-0-eth0');
+  await context(client, 'net');
+  await boundInterface(client, 'web-0-eth0');
   const waits = (reason: string) =>
-    cell.until(reason, async () => {
-      const found = findCondition((await get.interface(cell.client, 'web-0-eth0'))?.status?.conditions, 'Prepared');
+    environment.until(reason, async () => {
+      const found = findCondition((await get.interface(client, 'web-0-eth0'))?.status?.conditions, 'Prepared');
       return found?.reason === reason && found;
     });
   expect((await waits('AwaitingVPC')).message).toContain('Waiting for VPC net-us-central-1');
-  expect(await get.attachment(cell.client, 'web-0-eth0')).toBeUndefined();
-  const made = await vpc(cell.client, 'net', undefined);
+  expect(await get.attachment(client, 'web-0-eth0')).toBeUndefined();
+  const made = await vpc(client, 'net', undefined);
   expect((await waits('AwaitingVPCIdentifier')).status).toBe('False');
-  await identify(cell.client, made, 42);
+  await identify(client, made, 42);
   expect((await prepared('web-0-eth0')).status?.vpc).toBe('G');
 });
 
 it('a VPC without its network\u2019s presence is waited on as well', async () => {
-  await vpc(cell.client, 'net', 42);
-  await boundInterface(cell.client, 'web-0-eth0');
-  await cell.until('waits', async () => {
-    return condition(await get.interface(cell.client, 'web-0-eth0'), 'Prepared') === 'False/AwaitingNetworkContext';
+  await vpc(client, 'net', 42);
+  await boundInterface(client, 'web-0-eth0');
+  await environment.until('waits', async () => {
+    return condition(await get.interface(client, 'web-0-eth0'), 'Prepared') === 'False/AwaitingNetworkContext';
   });
 });
 
 it('an interface nobody holds, or without its addresses, gets none; what is held comes to rest without a write', async () => {
-  await context(cell.client, 'net');
-  await vpc(cell.client, 'net', 42);
-  const bound = await boundInterface(cell.client, 'web-0-eth0');
+  await context(client, 'net');
+  await vpc(client, 'net', 42);
+  const bound = await boundInterface(client, 'web-0-eth0');
   await prepared('web-0-eth0');
-  await cell.client.create(NetworkInterface, {
+  await client.create(NetworkInterface, {
     ...bound,
     metadata: { name: 'other', namespace },
     spec: { ...bound.spec, claimRef: { name: 'other', uid: 'other' } },
   });
-  await cell.settle();
-  expect(await get.attachment(cell.client, 'other')).toBeUndefined();
-  cell.wire.writes.length = 0;
-  await cell.client.patch(
+  await environment.quiet();
+  expect(await get.attachment(client, 'other')).toBeUndefined();
+  environment.wire.writes.length = 0;
+  await client.patch(
     NetworkContext,
     { namespace, name: 'net-us-central-1' },
     {
@@ -115,18 +119,18 @@ it('an interface nobody holds, or without its addresses, gets none; what is held
       body: { spec: { networkGeneration: 7 } },
     },
   );
-  await cell.stop();
-  cell.start();
-  await cell.settle();
-  expect(cell.wire.writes).toEqual([]);
+  await environment.stop();
+  environment.start();
+  await environment.quiet();
+  expect(environment.wire.writes.map(verbAndResource)).toEqual([]);
 });
 
 it('MTU, gateway, mode and addresses follow the interface; a hypervisor gets a tap', async () => {
-  await context(cell.client, 'net');
-  await vpc(cell.client, 'net', 42);
-  await boundInterface(cell.client, 'vm-0-eth0', { mtu: undefined });
+  await context(client, 'net');
+  await vpc(client, 'net', 42);
+  await boundInterface(client, 'vm-0-eth0', { mtu: undefined });
   await prepared('vm-0-eth0');
-  await cell.client.patch(
+  await client.patch(
     NetworkInterface,
     { namespace, name: 'vm-0-eth0' },
     {
@@ -140,14 +144,14 @@ it('MTU, gateway, mode and addresses follow the interface; a hypervisor gets a t
       },
     },
   );
-  await cell.until('followed', async () => {
-    const config = (await get.definition(cell.client, 'vm-0-eth0'))?.spec?.config;
+  await environment.until('followed', async () => {
+    const config = (await get.definition(client, 'vm-0-eth0'))?.spec?.config;
     return (
       config ===
       '{"cniVersion":"1.0.0","name":"vm-0-eth0","plugins":[{"type":"galactic-tap","vpc":"G","vpcattachment":"1","namespace":"galactic-system","mtu":1400,"ipam":{"type":"galactic-ipam","addresses":[{"address":"fd5a:9:2:0:d::/96"}]}},{"type":"galactic-bgp","vpc":"G","vpcattachment":"1","namespace":"galactic-system"}]}'
     );
   });
-  expect((await get.attachment(cell.client, 'vm-0-eth0'))?.spec.interface).toEqual({
+  expect((await get.attachment(client, 'vm-0-eth0'))?.spec.interface).toEqual({
     name: 'eth0',
     mode: 'Hypervisor',
     addresses: ['fd5a:9:2:0:d::/96'],
@@ -155,11 +159,11 @@ it('MTU, gateway, mode and addresses follow the interface; a hypervisor gets a t
 });
 
 it('what the node says on the attachment is said on the interface', async () => {
-  await context(cell.client, 'net');
-  await vpc(cell.client, 'net', 42);
-  await boundInterface(cell.client, 'web-0-eth0');
+  await context(client, 'net');
+  await vpc(client, 'net', 42);
+  await boundInterface(client, 'web-0-eth0');
   await prepared('web-0-eth0');
-  const attachment = (await get.attachment(cell.client, 'web-0-eth0'))!;
+  const attachment = (await get.attachment(client, 'web-0-eth0'))!;
   const programmed = {
     type: 'Programmed',
     status: 'True',
@@ -167,7 +171,7 @@ it('what the node says on the attachment is said on the interface', async () => 
     message: 'node-a announces it',
     lastTransitionTime: '2026-01-01T00:00:00Z',
   } as const;
-  await cell.client.update(
+  await client.update(
     VPCAttachment,
     {
       ...attachment,
@@ -175,8 +179,8 @@ it('what the node says on the attachment is said on the interface', async () => 
     },
     { subresource: 'status' },
   );
-  await cell.until('programmed', async () => {
-    return condition(await get.interface(cell.client, 'web-0-eth0'), 'Programmed') === 'True/Advertised';
+  await environment.until('programmed', async () => {
+    return condition(await get.interface(client, 'web-0-eth0'), 'Programmed') === 'True/Advertised';
   });
-  expect((await get.attachment(cell.client, 'web-0-eth0'))?.status?.node).toBe('node-a');
+  expect((await get.attachment(client, 'web-0-eth0'))?.status?.node).toBe('node-a');
 });

@@ -7,9 +7,11 @@ import {
   NetworkInterface,
   VPC,
 } from '../../../api/index.ts';
+import type { Environment } from '../../../apiserver/testing/index.ts';
+import type { Client } from '../../../kube/index.ts';
 import { findCondition } from '../../../meta/index.ts';
 import { attachmentIdentifier, parseIdentifier } from '../../codec/index.ts';
-import { boundInterface, context, contextNameOf, type FabricCell, get, namespace, openCell, vpc } from '../testing.ts';
+import { boundInterface, context, contextNameOf, get, namespace, openCell, vpc } from '../testing.ts';
 import { attachmentController } from './controller.ts';
 import { Identifiers, nextIdentifier } from './identifiers.ts';
 
@@ -47,17 +49,19 @@ test('it finds one wherever there is one, and none that is held', () => {
 });
 
 describe('in a cell', () => {
-  let cell: FabricCell;
-  afterEach(() => cell.close());
+  let environment: Environment;
+  let client: Client;
+  afterEach(() => environment.close());
 
   const open = async (largest?: number) => {
-    cell = await openCell((deps) => [attachmentController(deps, new Identifiers(largest))]);
-    await context(cell.client, 'net');
-    await vpc(cell.client, 'net', 28200);
+    environment = await openCell((deps) => [attachmentController(deps, new Identifiers(largest))]);
+    client = environment.cell();
+    await context(client, 'net');
+    await vpc(client, 'net', 28200);
   };
 
   async function identifiers(): Promise<Record<string, string>> {
-    const { items } = await cell.client.list(NetworkAttachmentDefinition);
+    const { items } = await client.list(NetworkAttachmentDefinition);
     return Object.fromEntries(
       items.map(({ metadata }) => [metadata.name, metadata.labels?.[fabricLabels.vpcAttachment] ?? '']),
     );
@@ -66,38 +70,38 @@ describe('in a cell', () => {
   it('many at once: each has its own, and a restart in the middle changes none', async () => {
     await open();
     const names = Array.from({ length: 150 }, (_, index) => `web-${index}`);
-    for (const name of names) await boundInterface(cell.client, name);
-    cell.start();
-    await cell.until('some are there', async () => Object.keys(await identifiers()).length >= 20);
-    await cell.stop();
+    for (const name of names) await boundInterface(client, name);
+    environment.start();
+    await environment.until('some are there', async () => Object.keys(await identifiers()).length >= 20);
+    await environment.stop();
     const before = await identifiers();
-    cell.start();
-    const all = await cell.until('all of them', async () => {
+    environment.start();
+    const all = await environment.until('all of them', async () => {
       const found = await identifiers();
       return Object.keys(found).length === names.length && found;
     });
     expect(new Set(Object.values(all)).size).toBe(names.length);
     expect(all).toMatchObject(before);
     // Written ahead: as many writes as there are blocks, and one for the restart.
-    expect(cell.wire.writes.filter((write) => write.includes('vpcs')).length).toBeLessThanOrEqual(5);
+    expect(environment.wire.writes.filter(({ path }) => path.includes('/vpcs/')).length).toBeLessThanOrEqual(5);
   });
 
   it('where every one is held the interface says so, and gets the first that comes free', async () => {
     await open(3);
-    cell.start();
-    for (const name of ['a', 'b', 'c', 'd']) await boundInterface(cell.client, name);
-    await cell.settle();
+    environment.start();
+    for (const name of ['a', 'b', 'c', 'd']) await boundInterface(client, name);
+    await environment.quiet();
     const held = await identifiers();
     expect(Object.values(held).sort()).toEqual(['1', '2', '3']);
     const [waiting = ''] = ['a', 'b', 'c', 'd'].filter((name) => !(name in held));
-    const prepared = findCondition((await get.interface(cell.client, waiting))?.status?.conditions, 'Prepared');
+    const prepared = findCondition((await get.interface(client, waiting))?.status?.conditions, 'Prepared');
     expect(prepared).toMatchObject({ status: 'False', reason: 'VPCIdentifierExhausted' });
     expect(prepared?.message).toContain('VPC net-us-central-1 has no free attachment identifier');
-    expect(await get.attachment(cell.client, waiting)).toBeUndefined();
+    expect(await get.attachment(client, waiting)).toBeUndefined();
 
     const [leaving = ''] = Object.keys(held);
-    await cell.client.delete(NetworkInterface, { namespace, name: leaving });
-    await cell.until('served', async () => (await identifiers())[waiting] === held[leaving]);
+    await client.delete(NetworkInterface, { namespace, name: leaving });
+    await environment.until('served', async () => (await identifiers())[waiting] === held[leaving]);
   });
 
   it('what another process has handed out meanwhile is passed over, though no cache shows it', async () => {
@@ -105,15 +109,15 @@ describe('in a cell', () => {
     const key = { namespace, name: contextNameOf('net') };
     const handedOut = (until: number) => {
       const annotations = { [fabricAnnotations.attachmentsUntil]: String(until) };
-      return cell.client.patch(VPC, key, { type: 'merge', body: { metadata: { annotations } } });
+      return client.patch(VPC, key, { type: 'merge', body: { metadata: { annotations } } });
     };
     await handedOut(640);
-    cell.start();
-    await boundInterface(cell.client, 'a');
-    await cell.until('an identifier', async () => (await identifiers()).a === 'al');
+    environment.start();
+    await boundInterface(client, 'a');
+    await environment.until('an identifier', async () => (await identifiers()).a === 'al');
     await handedOut(6400);
-    for (let index = 0; index < 70; index++) await boundInterface(cell.client, `web-${index}`);
-    const all = await cell.until('all of them', async () => {
+    for (let index = 0; index < 70; index++) await boundInterface(client, `web-${index}`);
+    const all = await environment.until('all of them', async () => {
       const found = await identifiers();
       return Object.keys(found).length === 71 && found;
     });
@@ -128,9 +132,9 @@ describe('in a cell', () => {
     await open();
     const key = { namespace, name: contextNameOf('net') };
     const annotations = { [fabricAnnotations.attachmentsUntil]: '99999999' };
-    await cell.client.patch(VPC, key, { type: 'merge', body: { metadata: { annotations } } });
-    cell.start();
-    await boundInterface(cell.client, 'a');
-    await cell.until('an identifier', async () => (await identifiers()).a === '1');
+    await client.patch(VPC, key, { type: 'merge', body: { metadata: { annotations } } });
+    environment.start();
+    await boundInterface(client, 'a');
+    await environment.until('an identifier', async () => (await identifiers()).a === '1');
   });
 });

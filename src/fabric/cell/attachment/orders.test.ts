@@ -9,6 +9,8 @@ import {
   VPC,
   VPCAttachment,
 } from '../../../api/index.ts';
+import type { Environment } from '../../../apiserver/testing/index.ts';
+import type { Client } from '../../../kube/index.ts';
 import { isConditionTrue, type KubeObject, type ResourceType } from '../../../meta/index.ts';
 import { egressTo } from '../egress/testing.ts';
 import { fabricCellControllers } from '../index.ts';
@@ -16,7 +18,6 @@ import {
   boundInterface,
   context,
   contextNameOf,
-  type FabricCell,
   get,
   namespace,
   openCell,
@@ -29,20 +30,22 @@ import {
 
 /** Whatever goes and comes back in whatever order, and wherever the process ends: the end is the same. */
 
-let cell: FabricCell;
+let environment: Environment;
+let client: Client;
 beforeEach(async () => {
-  cell = await openCell(fabricCellControllers);
+  environment = await openCell(fabricCellControllers);
+  client = environment.cell();
 });
-afterEach(() => cell.close());
+afterEach(() => environment.close());
 
 const name = 'web-0-eth0';
 const way = { sid: '2001:db8:ff01:a001:e000::', address: '2001:db8:f00d:1::100' };
 
 /** Everything an attachment is when all is well: what a test compares before and after. */
 async function whole(which = name) {
-  const networkInterface = await get.interface(cell.client, which);
-  const attachment = await get.attachment(cell.client, which);
-  const definition = await get.definition(cell.client, which);
+  const networkInterface = await get.interface(client, which);
+  const attachment = await get.attachment(client, which);
+  const definition = await get.definition(client, which);
   if (!isConditionTrue(networkInterface?.status?.conditions, 'Prepared')) return undefined;
   if (attachment === undefined || definition === undefined) return undefined;
   const owners = (object: KubeObject) => object.metadata.ownerReferences?.map(({ uid }) => uid);
@@ -58,22 +61,22 @@ async function whole(which = name) {
 }
 
 function comesTo(what: string, which = name) {
-  return cell.until(what, async () => {
+  return environment.until(what, async () => {
     const found = await whole(which);
     return found !== undefined && found.repeated === found.identifier && found;
   });
 }
 
 async function remove(type: ResourceType, of = name): Promise<void> {
-  await cell.client.delete(type, { namespace, name: of });
+  await client.delete(type, { namespace, name: of });
 }
 
 const makes: Record<string, () => Promise<unknown>> = {
-  context: () => context(cell.client, 'net', { internet: egressTo('public') }),
-  vpc: () => vpc(cell.client, 'net', 28200),
-  interface: () => boundInterface(cell.client, name),
-  parameters: () => parameters(cell.client, 'public'),
-  shard: () => shard(cell.client, 'egress-a', way),
+  context: () => context(client, 'net', { internet: egressTo('public') }),
+  vpc: () => vpc(client, 'net', 28200),
+  interface: () => boundInterface(client, name),
+  parameters: () => parameters(client, 'public'),
+  shard: () => shard(client, 'egress-a', way),
 };
 
 /** Every order of `items`. */
@@ -86,19 +89,19 @@ it('what an attachment is made of may come in any order', async () => {
   const ends = new Set<string>();
   // A VPC made before its context is nobody\u2019s, and is taken for the context\u2019s.
   for (const order of orders(Object.keys(makes))) {
-    cell.start();
+    environment.start();
     for (const each of order) {
       await makes[each]!();
-      await cell.clock.settle();
+      await environment.clock.settle();
     }
     const { config, egress } = await comesTo(order.join(', '));
     ends.add(JSON.stringify([config?.replace(/"vpcattachment":"[^"]*"/g, ''), egress]));
     await remove(NetworkInterface);
     for (const type of [NetworkContext, VPC]) await remove(type, contextNameOf('net'));
-    await cell.client.delete(EgressShard, shardKey('egress-a'));
-    await cell.client.delete(EgressShardParameters, { namespace: '', name: 'public' });
-    await cell.until('all gone', async () => (await get.definition(cell.client, name)) === undefined);
-    await cell.stop();
+    await client.delete(EgressShard, shardKey('egress-a'));
+    await client.delete(EgressShardParameters, { namespace: '', name: 'public' });
+    await environment.until('all gone', async () => (await get.definition(client, name)) === undefined);
+    await environment.stop();
   }
   expect([...ends]).toHaveLength(1);
   expect([...ends][0]).toContain('2001:db8:ff01:a001:e000::');
@@ -108,7 +111,7 @@ it('what an attachment is made of may come in any order', async () => {
 describe('an attachment that is there', () => {
   let before: Awaited<ReturnType<typeof comesTo>>;
   beforeEach(async () => {
-    cell.start();
+    environment.start();
     for (const make of Object.values(makes)) await make();
     before = await comesTo('prepared');
   });
@@ -117,24 +120,24 @@ describe('an attachment that is there', () => {
   for (const order of [['attachment'], ['definition'], ['attachment', 'definition'], ['definition', 'attachment']]) {
     it(`${order.join(', then ')} deleted by hand: it comes back under the same identifier`, async () => {
       for (const part of order) await remove(parts[part as keyof typeof parts]);
-      await cell.settle();
+      await environment.quiet();
       expect(await comesTo('back')).toEqual(before);
     });
   }
 
   it('the same while nobody looks', async () => {
-    await cell.stop();
+    await environment.stop();
     await remove(NetworkAttachmentDefinition);
-    cell.start();
+    environment.start();
     expect(await comesTo('back')).toEqual(before);
   });
 
   it('an interface deleted and made again gets another identifier, and what was the old one\u2019s goes', async () => {
-    const old = await get.attachment(cell.client, name);
+    const old = await get.attachment(client, name);
     await remove(NetworkInterface);
-    await boundInterface(cell.client, name);
+    await boundInterface(client, name);
     const after = await comesTo('back');
-    expect((await get.attachment(cell.client, name))?.metadata.uid).not.toBe(old?.metadata.uid);
+    expect((await get.attachment(client, name))?.metadata.uid).not.toBe(old?.metadata.uid);
     expect(after.config?.replaceAll(`"${after.identifier}"`, '')).toBe(
       before.config?.replaceAll(`"${before.identifier}"`, ''),
     );
@@ -142,21 +145,21 @@ describe('an attachment that is there', () => {
 
   it('an interface deleted takes everything with it, and its identifier is not the next one\u2019s', async () => {
     await remove(NetworkInterface);
-    await cell.until('gone', async () => (await get.definition(cell.client, name)) === undefined);
-    expect(await get.attachment(cell.client, name)).toBeUndefined();
-    await boundInterface(cell.client, 'web-1-eth0');
+    await environment.until('gone', async () => (await get.definition(client, name)) === undefined);
+    expect(await get.attachment(client, name)).toBeUndefined();
+    await boundInterface(client, 'web-1-eth0');
     expect((await comesTo('the next', 'web-1-eth0')).identifier).toBe('2');
     // Nor after a restart, when nobody remembers.
     await remove(NetworkInterface, 'web-1-eth0');
-    await cell.until('gone', async () => (await get.definition(cell.client, 'web-1-eth0')) === undefined);
-    await cell.stop();
-    cell.start();
-    await boundInterface(cell.client, 'web-2-eth0');
+    await environment.until('gone', async () => (await get.definition(client, 'web-1-eth0')) === undefined);
+    await environment.stop();
+    environment.start();
+    await boundInterface(client, 'web-2-eth0');
     expect(['1', '2']).not.toContain((await comesTo('after a restart', 'web-2-eth0')).identifier);
   });
 
   it('labels, bytes and owner edited by hand are mended; other people\u2019s labels stay', async () => {
-    await cell.client.patch(
+    await client.patch(
       NetworkAttachmentDefinition,
       { namespace, name },
       {
@@ -171,24 +174,24 @@ describe('an attachment that is there', () => {
         },
       },
     );
-    await cell.settle();
+    await environment.quiet();
     expect(await comesTo('mended')).toEqual(before);
-    expect((await get.definition(cell.client, name))?.metadata.labels?.team).toBe('a');
+    expect((await get.definition(client, name))?.metadata.labels?.team).toBe('a');
   });
 
   it('a network that is another one under the same name gets another VPC, and the interface waits', async () => {
     await remove(NetworkContext, contextNameOf('net'));
-    await cell.until('its VPC gone', async () => {
-      return (await cell.client.get(VPC, { namespace, name: contextNameOf('net') })) === undefined;
+    await environment.until('its VPC gone', async () => {
+      return (await client.get(VPC, { namespace, name: contextNameOf('net') })) === undefined;
     });
-    await context(cell.client, 'net', { uid: 'another-network', internet: egressTo('public') });
-    await vpc(cell.client, 'net', 7);
-    await cell.settle();
-    const networkInterface = await get.interface(cell.client, name);
+    await context(client, 'net', { uid: 'another-network', internet: egressTo('public') });
+    await vpc(client, 'net', 7);
+    await environment.quiet();
+    const networkInterface = await get.interface(client, name);
     const prepared = networkInterface?.status?.conditions?.find(({ type }) => type === 'Prepared');
     expect(prepared?.reason).toBe('AwaitingNetworkContext');
     // Nothing of the other network gets into what the running instance is attached by.
-    const after = await get.definition(cell.client, name);
+    const after = await get.definition(client, name);
     expect(after?.metadata.labels?.[fabricLabels.vpc]).toBe('7kQ');
     expect(after?.spec?.config).not.toContain('egress');
   });
@@ -196,12 +199,12 @@ describe('an attachment that is there', () => {
   it('a VPC that is to go keeps what it has as it is, and takes nothing new', async () => {
     const key = { namespace, name: contextNameOf('net') };
     const body = [{ op: 'add', path: '/metadata/finalizers', value: ['example.com/wait'] }] as const;
-    await cell.client.patch(VPC, key, { type: 'json', body: [...body] });
+    await client.patch(VPC, key, { type: 'json', body: [...body] });
     await remove(VPC, key.name);
-    await boundInterface(cell.client, 'web-1-eth0');
-    await cell.settle();
+    await boundInterface(client, 'web-1-eth0');
+    await environment.quiet();
     expect(await whole()).toEqual(before);
-    const prepared = (await get.interface(cell.client, 'web-1-eth0'))?.status?.conditions?.find(
+    const prepared = (await get.interface(client, 'web-1-eth0'))?.status?.conditions?.find(
       ({ type }) => type === 'Prepared',
     );
     expect(prepared?.reason).toBe('AwaitingVPC');
@@ -209,33 +212,33 @@ describe('an attachment that is there', () => {
 
   it('a VPC with another identifier: another pair, no identifier carried over', async () => {
     await remove(VPC, contextNameOf('net'));
-    await vpc(cell.client, 'net', 42);
-    await cell.until('moved', async () => {
+    await vpc(client, 'net', 42);
+    await environment.until('moved', async () => {
       const found = await whole();
       return found?.config?.includes('"vpc":"G"') && found.repeated === found.identifier;
     });
-    expect((await get.attachment(cell.client, name))?.status?.vpc).toBe('G');
-    expect((await get.definition(cell.client, name))?.metadata.labels?.[fabricLabels.vpc]).toBe('G');
+    expect((await get.attachment(client, name))?.status?.vpc).toBe('G');
+    expect((await get.definition(client, name))?.metadata.labels?.[fabricLabels.vpc]).toBe('G');
   });
 });
 
 it('somebody else\u2019s object of the name is left alone and told of, and the rest follows once it is gone', async () => {
-  cell.start();
+  environment.start();
   for (const make of Object.values(makes)) if (make !== makes.interface) await make();
-  const foreign = await cell.client.create(NetworkAttachmentDefinition, {
+  const foreign = await client.create(NetworkAttachmentDefinition, {
     apiVersion: 'k8s.cni.cncf.io/v1',
     kind: 'NetworkAttachmentDefinition',
     metadata: { name, namespace },
     spec: { config: '{"by":"hand"}' },
   });
-  await boundInterface(cell.client, name);
-  const told = await cell.until('told', async () => {
-    const found = (await get.interface(cell.client, name))?.status?.conditions?.find(({ type }) => type === 'Prepared');
+  await boundInterface(client, name);
+  const told = await environment.until('told', async () => {
+    const found = (await get.interface(client, name))?.status?.conditions?.find(({ type }) => type === 'Prepared');
     return found?.reason === 'AttachmentNameTaken' && found;
   });
   expect(told.message).toContain(`NetworkAttachmentDefinition ${name} belongs to something else`);
-  expect((await get.definition(cell.client, name))?.metadata.uid).toBe(foreign.metadata.uid);
-  await cell.settle();
+  expect((await get.definition(client, name))?.metadata.uid).toBe(foreign.metadata.uid);
+  await environment.quiet();
   await remove(NetworkAttachmentDefinition);
   await comesTo('once it is gone');
 });
@@ -248,21 +251,21 @@ describe('a process that ends at any write', () => {
     'an attachment is made': { begin: () => makes.interface!(), end: () => comesTo('made') },
     'egress is switched on': {
       async prepare() {
-        await project(cell.client, 'net', { mode: 'Disabled' });
+        await project(client, 'net', { mode: 'Disabled' });
         await makes.interface!();
         await comesTo('made');
       },
-      begin: () => project(cell.client, 'net', egressTo('public')),
-      end: () => cell.until('on', async () => (await whole())?.egress !== undefined),
+      begin: () => project(client, 'net', egressTo('public')),
+      end: () => environment.until('on', async () => (await whole())?.egress !== undefined),
     },
     'egress is switched off': {
       async prepare() {
         await makes.interface!();
-        await cell.until('on', async () => (await whole())?.egress !== undefined);
+        await environment.until('on', async () => (await whole())?.egress !== undefined);
       },
-      begin: () => project(cell.client, 'net', { mode: 'Disabled' }),
+      begin: () => project(client, 'net', { mode: 'Disabled' }),
       end: () =>
-        cell.until('off', async () => {
+        environment.until('off', async () => {
           const found = await whole();
           return found !== undefined && found.egress === undefined && found.config?.includes('egress') === false;
         }),
@@ -285,27 +288,27 @@ describe('a process that ends at any write', () => {
         for (const make of Object.values(makes)) if (make !== makes.interface) await make();
         let at = 1;
         for (; at < 20; at++) {
-          cell.start();
-          await project(cell.client, 'net', egressTo('public'));
+          environment.start();
+          await project(client, 'net', egressTo('public'));
           await life.prepare?.();
-          await cell.settle();
-          await cell.stop();
-          cell.wire.writes.length = 0;
-          cell.wire.crash = { at, applied };
-          cell.start();
+          await environment.quiet();
+          await environment.stop();
+          environment.wire.writes.length = 0;
+          environment.wire.crash = { at, applied };
+          environment.start();
           await life.begin();
-          for (let turn = 0; turn < 40 && !cell.wire.crashed; turn++) await cell.clock.advance(25);
-          const { crashed } = cell.wire;
-          await cell.stop();
-          cell.wire.crash = undefined;
-          cell.start();
+          for (let turn = 0; turn < 40 && !environment.wire.crashed; turn++) await environment.clock.advance(25);
+          const { crashed } = environment.wire;
+          await environment.stop();
+          environment.wire.crash = undefined;
+          environment.start();
           await life.end();
-          await cell.settle();
-          const identifiers = (await cell.client.list(NetworkAttachmentDefinition)).items;
+          await environment.quiet();
+          const identifiers = (await client.list(NetworkAttachmentDefinition)).items;
           expect(identifiers).toHaveLength(1);
           await remove(NetworkInterface);
-          await cell.until('gone', async () => (await get.definition(cell.client, name)) === undefined);
-          await cell.stop();
+          await environment.until('gone', async () => (await get.definition(client, name)) === undefined);
+          await environment.stop();
           if (!crashed) break;
         }
         // Every write was met: the last round ended without one at that place.

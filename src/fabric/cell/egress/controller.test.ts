@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { EgressShard, EgressShardParameters, type NetworkInterface, VPCAttachment } from '../../../api/index.ts';
+import { type Environment, verbAndResource } from '../../../apiserver/testing/index.ts';
+import type { Client } from '../../../kube/index.ts';
 import { type Condition, findCondition } from '../../../meta/index.ts';
 import { fabricCellControllers } from '../index.ts';
 import {
   boundInterface,
   context,
   eventNotes,
-  type FabricCell,
   get,
   openCell,
   parameters,
@@ -17,26 +18,28 @@ import {
 } from '../testing.ts';
 import { egressTo } from './testing.ts';
 
-let cell: FabricCell;
+let environment: Environment;
+let client: Client;
 const names = ['web-0-eth0', 'web-1-eth0', 'web-2-eth0'];
 let before: string[];
 
 beforeEach(async () => {
-  cell = await openCell(fabricCellControllers);
-  cell.start();
-  await context(cell.client, 'net');
-  await vpc(cell.client, 'net', 28200);
-  await parameters(cell.client, 'public');
-  await shard(cell.client, 'egress-a', { sid: '2001:db8:ff01:a001:e000::', address: '2001:db8:f00d:1::100' });
-  await shard(cell.client, 'egress-b', { sid: '2001:db8:ff01:a002:e000::', address: '2001:db8:f00d:1::200' });
-  for (const name of names) await boundInterface(cell.client, name);
-  await cell.settle();
+  environment = await openCell(fabricCellControllers);
+  client = environment.cell();
+  environment.start();
+  await context(client, 'net');
+  await vpc(client, 'net', 28200);
+  await parameters(client, 'public');
+  await shard(client, 'egress-a', { sid: '2001:db8:ff01:a001:e000::', address: '2001:db8:f00d:1::100' });
+  await shard(client, 'egress-b', { sid: '2001:db8:ff01:a002:e000::', address: '2001:db8:f00d:1::200' });
+  for (const name of names) await boundInterface(client, name);
+  await environment.quiet();
   before = await configs();
 });
-afterEach(() => cell.close());
+afterEach(() => environment.close());
 
 async function configs(): Promise<string[]> {
-  const found = await Promise.all(names.map((name) => get.definition(cell.client, name)));
+  const found = await Promise.all(names.map((name) => get.definition(client, name)));
   return found.map((definition) => definition?.spec?.config ?? '');
 }
 
@@ -47,8 +50,8 @@ interface Seen {
 }
 
 async function seen(name: string): Promise<Seen> {
-  const config = JSON.parse((await get.definition(cell.client, name))?.spec?.config ?? '{}');
-  const { status } = (await get.attachment(cell.client, name))!;
+  const config = JSON.parse((await get.definition(client, name))?.spec?.config ?? '{}');
+  const { status } = (await get.attachment(client, name))!;
   const ready: Partial<Condition> = findCondition(status?.conditions, 'InternetEgressReady') ?? {};
   return {
     shardSIDs: config.plugins[1].egress?.shardSIDs,
@@ -59,7 +62,7 @@ async function seen(name: string): Promise<Seen> {
 
 /** All attachments of the VPC come to show the same. */
 async function all(what: string, shown: Seen): Promise<void> {
-  await cell.settle();
+  await environment.quiet();
   for (const name of names) expect(await seen(name), `${what}: ${name}`).toEqual(shown);
 }
 
@@ -70,7 +73,7 @@ const address = (last: string, stability = 'None') => [
 ];
 const off: Seen = { shardSIDs: undefined, egress: undefined, ready: 'undefined/undefined' };
 const change = (name: string, body: object, subresource?: 'status') =>
-  cell.client.patch(
+  client.patch(
     EgressShard,
     shardKey(name),
     { type: 'merge', body },
@@ -79,10 +82,10 @@ const change = (name: string, body: object, subresource?: 'status') =>
 
 it('follows everything it depends on, and comes back to the very bytes it began with', async () => {
   await all('never stated', off);
-  await project(cell.client, 'net', egressTo('public'));
+  await project(client, 'net', egressTo('public'));
   await all('Enabled', { shardSIDs: [sidA, sidB], egress: address('100'), ready: 'True/Ready' });
 
-  await project(cell.client, 'net', egressTo('public', 'Dedicated'));
+  await project(client, 'net', egressTo('public', 'Dedicated'));
   await all('another sharing', { shardSIDs: [sidA, sidB], egress: address('100', 'Network'), ready: 'True/Ready' });
 
   await change('egress-a', { status: { shardSID: null } }, 'status');
@@ -95,7 +98,7 @@ it('follows everything it depends on, and comes back to the very bytes it began 
   await all('a label lost', { shardSIDs: [sidB], egress: address('200', 'Network'), ready: 'True/Ready' });
 
   const selector = { matchLabels: { 'network.datumapis.com/egress-pool': 'none-has-it' } };
-  await cell.client.patch(
+  await client.patch(
     EgressShardParameters,
     { namespace: '', name: 'public' },
     { type: 'merge', body: { spec: { shardSelector: selector } } },
@@ -103,38 +106,38 @@ it('follows everything it depends on, and comes back to the very bytes it began 
   await all('other parameters', { shardSIDs: undefined, egress: undefined, ready: 'False/Unavailable' });
   expect(await configs()).toEqual(before);
 
-  await cell.client.delete(EgressShardParameters, { namespace: '', name: 'public' });
+  await client.delete(EgressShardParameters, { namespace: '', name: 'public' });
   await all('no parameters', { shardSIDs: undefined, egress: undefined, ready: 'False/Unavailable' });
-  await parameters(cell.client, 'public');
+  await parameters(client, 'public');
   await all('parameters again', { shardSIDs: [sidB], egress: address('200', 'Network'), ready: 'True/Ready' });
 
-  await project(cell.client, 'net', { mode: 'Disabled' });
+  await project(client, 'net', { mode: 'Disabled' });
   await all('Disabled', off);
   expect(await configs()).toEqual(before);
 });
 
 it('a way out is written where it changes something, and nowhere else', async () => {
-  await context(cell.client, 'other');
-  await vpc(cell.client, 'other', 7);
-  await boundInterface(cell.client, 'other-0-eth0', { network: 'other' });
-  await cell.settle();
-  cell.wire.writes.length = 0;
-  await project(cell.client, 'net', egressTo('public'));
-  await cell.settle();
+  await context(client, 'other');
+  await vpc(client, 'other', 7);
+  await boundInterface(client, 'other-0-eth0', { network: 'other' });
+  await environment.quiet();
+  environment.wire.writes.length = 0;
+  await project(client, 'net', egressTo('public'));
+  await environment.quiet();
   // The first projection names no egress yet: both look at it, neither has something to write.
-  expect(cell.wire.writes.sort()).toEqual([
+  expect(environment.wire.writes.map(verbAndResource).sort()).toEqual([
     ...names.map(() => 'PATCH network-attachment-definitions'),
     ...names.map(() => 'PUT vpcattachments/status'),
   ]);
-  cell.wire.writes.length = 0;
+  environment.wire.writes.length = 0;
   // Behind the preferred one: bytes change, what is said of it does not.
-  await shard(cell.client, 'egress-c', { sid: '2001:db8:ff01:a003:e000::' });
-  await cell.settle();
-  expect(cell.wire.writes).toEqual(names.map(() => 'PATCH network-attachment-definitions'));
-  cell.wire.writes.length = 0;
+  await shard(client, 'egress-c', { sid: '2001:db8:ff01:a003:e000::' });
+  await environment.quiet();
+  expect(environment.wire.writes.map(verbAndResource)).toEqual(names.map(() => 'PATCH network-attachment-definitions'));
+  environment.wire.writes.length = 0;
   await change('egress-c', { status: { conditions: [condition('Ready')] } }, 'status');
-  await cell.settle();
-  expect(cell.wire.writes).toEqual([]);
+  await environment.quiet();
+  expect(environment.wire.writes.map(verbAndResource)).toEqual([]);
 });
 
 function condition(type: string): Condition {
@@ -142,29 +145,29 @@ function condition(type: string): Condition {
 }
 
 it('operators are told what is behind it, once for each change; consumers never hear a shard\u2019s or parameters\u2019 name', async () => {
-  await project(cell.client, 'net', egressTo('public'));
-  await cell.settle();
-  expect(await eventNotes(cell.client, 'EgressShardsChosen')).toEqual([
+  await project(client, 'net', egressTo('public'));
+  await environment.quiet();
+  expect(await eventNotes(client, 'EgressShardsChosen')).toEqual([
     'Internet egress goes by shards egress-a, egress-b, and is seen as 2001:db8:f00d:1::100 (see reasons.md#egressshardschosen)',
   ]);
   await change('egress-a', { status: { shardAddressIPv6: null } }, 'status');
-  await cell.settle();
-  expect(await eventNotes(cell.client, 'EgressAddressUnknown')).toEqual([
+  await environment.quiet();
+  expect(await eventNotes(client, 'EgressAddressUnknown')).toEqual([
     'The source address of internet egress is not known: shard egress-a has no IPv6 address (see reasons.md#egressaddressunknown)',
   ]);
-  await project(cell.client, 'net', egressTo('private'));
-  await cell.settle();
-  expect(await eventNotes(cell.client, 'EgressParametersUnavailable')).toEqual([
+  await project(client, 'net', egressTo('private'));
+  await environment.quiet();
+  expect(await eventNotes(client, 'EgressParametersUnavailable')).toEqual([
     'The egress parameters are not available: EgressShardParameters private does not exist (see reasons.md#egressparametersunavailable)',
   ]);
-  await parameters(cell.client, 'private', {}, 'kube-system');
-  await cell.settle();
-  expect(await eventNotes(cell.client, 'NoEgressShard')).toEqual([
+  await parameters(client, 'private', {}, 'kube-system');
+  await environment.quiet();
+  expect(await eventNotes(client, 'NoEgressShard')).toEqual([
     'EgressShardParameters private give no usable shard in namespace kube-system: its selector matches no shard (see reasons.md#noegressshard)',
   ]);
   const consumers = [
-    ...(await cell.client.list(VPCAttachment)).items,
-    ...(await Promise.all(names.map((name) => get.interface(cell.client, name)))),
+    ...(await client.list(VPCAttachment)).items,
+    ...(await Promise.all(names.map((name) => get.interface(client, name)))),
   ];
   for (const object of consumers) {
     const said = JSON.stringify((object as NetworkInterface).status?.conditions);
