@@ -10,7 +10,7 @@ import {
   Workload,
   WorkloadDeployment,
 } from '../../../src/api/index.ts';
-import { apiVersionOf, findCondition, isTerminating } from '../../../src/meta/index.ts';
+import { apiVersionOf, findCondition, isTerminating, type Stored } from '../../../src/meta/index.ts';
 import { scarceClass, workloadObject } from '../support/objects.ts';
 import { here, World } from './world.ts';
 
@@ -25,7 +25,7 @@ afterEach(() => world.stack.close());
 const first = `web-here-${here}-0`;
 const inCell = (name: string) => ({ namespace: world.namespace, name });
 
-function instance(name = first): Promise<Instance | undefined> {
+function instance(name = first): Promise<Stored<Instance> | undefined> {
   return world.stack.cell(here).get(Instance, inCell(name));
 }
 
@@ -69,6 +69,42 @@ test('F2: no instance starts on a claim that is on its way out', async () => {
   const after = await world.ready('web', 1);
   expect((await claim())?.metadata.uid).not.toBe(former?.metadata.uid);
   expect(Object.values(after.claims).some((uid) => Object.values(before.claims).includes(uid))).toBe(false);
+});
+
+test('a claim in use gets its protection back; one that was torn out takes its instance with it, and renumbers nobody', async () => {
+  const cell = world.stack.cell(here);
+  const name = `${first}-eth0`;
+  const strip = () =>
+    cell.patch(NetworkInterfaceClaim, inCell(name), { type: 'merge', body: { metadata: { finalizers: null } } });
+  const before = await world.run({ name: 'web', replicas: 2 });
+  const { finalizers } = (await claim())!.metadata;
+  await strip();
+  await world.stack.until('it is protected again', async () => {
+    const held = (await claim())?.metadata.finalizers ?? [];
+    return finalizers?.every((each) => held.includes(each));
+  });
+  expect(await world.ready('web', 2)).toEqual(before);
+
+  // The way stuck objects are got rid of: deleted, and its finalizers taken off.
+  const former = await instance();
+  const addressOf = (each: Instance | undefined) => each?.status?.networkInterfaces?.[0]?.assignments?.networkIP;
+  const shown = new Set<string | undefined>();
+  world.stack.answering = async ({ path }) => {
+    if (!path.includes(`/instances/${first}`)) return;
+    const now = await instance();
+    if (now?.metadata.uid === former?.metadata.uid) shown.add(addressOf(now));
+  };
+  await cell.delete(NetworkInterfaceClaim, inCell(name));
+  await strip();
+  await world.stack.until('another instance', async () => {
+    const now = await instance();
+    return now !== undefined && now.metadata.uid !== former?.metadata.uid;
+  });
+  world.stack.answering = undefined;
+  expect([...shown].filter((each) => each !== addressOf(former))).toEqual([]);
+  const after = await world.ready('web', 2);
+  expect(after.shown[`web-here-${here}-1`]).toEqual(before.shown[`web-here-${here}-1`]);
+  expect(after.instances[`web-here-${here}-1`]).toEqual(before.instances[`web-here-${here}-1`]);
 });
 
 test('F64, F73: of two instances one gets the last address; the other alone waits, and says why in IPAM\u2019s words', async () => {

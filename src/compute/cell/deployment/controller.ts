@@ -224,8 +224,10 @@ async function act(
   const order: Step['do'][] = [
     'create-claim',
     'label-claim',
+    'protect-claim',
     'create-instance',
     'delete-instance',
+    'replace-unclaimed',
     'delete-claim',
     'release-claim',
   ];
@@ -262,6 +264,19 @@ async function perform(step: Step, plane: Plane): Promise<void> {
     case 'label-claim': {
       const body = { metadata: { uid: step.object.metadata.uid, labels: step.labels } };
       await plane.client.patch(NetworkInterfaceClaim, keyOf(step.object), { type: 'merge', body });
+      return;
+    }
+    case 'protect-claim':
+      await addFinalizer(plane.client, NetworkInterfaceClaim, step.object, computeFinalizers.slotInUse);
+      return;
+    case 'replace-unclaimed': {
+      const { namespace = '', uid } = step.object.metadata;
+      for (const name of step.claims) {
+        const claim = await plane.client.get(NetworkInterfaceClaim, { namespace, name });
+        // The cache is late, or a person was faster.
+        if (claim !== undefined && controllingDeployment(claim) === controllingDeployment(step.object)) return;
+      }
+      await plane.client.delete(Instance, keyOf(step.object), { preconditions: { uid } });
       return;
     }
     case 'delete-claim': {

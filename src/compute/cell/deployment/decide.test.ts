@@ -79,8 +79,9 @@ const says = (type: string, status: Condition['status'], reason = 'Said'): Condi
   lastTransitionTime: deleted,
 });
 
-type InstanceState = 'absent' | 'fresh' | 'refused' | 'starting' | 'ready' | 'terminating';
-type ClaimState = 'absent' | 'ok' | 'terminating' | 'unfit';
+/** `addressed`: ready, with addresses that it says. */
+type InstanceState = 'absent' | 'fresh' | 'refused' | 'starting' | 'ready' | 'addressed' | 'terminating';
+type ClaimState = 'absent' | 'ok' | 'bare' | 'terminating' | 'unfit';
 
 function instanceIn(
   deployment: Stored<WorkloadDeployment>,
@@ -93,14 +94,17 @@ function instanceIn(
   const gated = state === 'fresh' || state === 'refused';
   if (!gated) object.spec!.controller!.schedulingGates = [];
   const status =
-    state === 'ready'
+    state === 'ready' || state === 'addressed'
       ? says('Ready', 'True')
       : state === 'refused'
         ? says('Ready', 'False', 'AddressPoolExhausted')
         : says('Ready', state === 'fresh' ? 'Unknown' : 'False', 'Provisioning');
   return {
     ...stored(object, `i${ordinal}`, { ...(state === 'terminating' ? { deletionTimestamp: deleted } : {}), ...more }),
-    status: { conditions: [status] },
+    status: {
+      conditions: [status],
+      ...(state === 'addressed' ? { networkInterfaces: [{ name: 'eth0' }] } : {}),
+    },
   };
 }
 
@@ -115,6 +119,7 @@ function claimIn(
   const object = claimOf(deployment, ordinal, request, `web-${ordinal}-eth0`);
   return stored(object, `c${ordinal}`, {
     ...(state === 'terminating' ? { deletionTimestamp: deleted } : {}),
+    ...(state === 'bare' ? { finalizers: [] } : {}),
     ...more,
   });
 }
@@ -144,8 +149,8 @@ function told(steps: readonly Step[]): string[] {
   return steps.map((step) => ('object' in step ? `${step.do} ${step.object.metadata.name}` : step.do));
 }
 
-const instanceStates = ['absent', 'fresh', 'refused', 'starting', 'ready', 'terminating'] as const;
-const claimStates = ['absent', 'ok', 'terminating', 'unfit'] as const;
+const instanceStates = ['absent', 'fresh', 'refused', 'starting', 'ready', 'addressed', 'terminating'] as const;
+const claimStates = ['absent', 'ok', 'bare', 'terminating', 'unfit'] as const;
 
 describe('every state of up to two slots', () => {
   const slotStates = instanceStates.flatMap((instance) =>
@@ -168,7 +173,7 @@ describe('every state of up to two slots', () => {
         }
       }
     }
-    expect(seen).toBe(3 * 44 * 44);
+    expect(seen).toBe(3 * 65 * 65);
   });
 
   function check(replicas: number, ending: boolean, states: readonly (typeof slotStates)[number][]): void {
@@ -191,12 +196,15 @@ describe('every state of up to two slots', () => {
     states.forEach(({ instance, current, claim }, ordinal) => {
       const name = `web-${ordinal}`;
       const inside = ordinal < count;
+      // What runs on addresses nobody holds for it any more is replaced before its slot has a claim again.
+      const lost = instance === 'addressed' && claim === 'absent';
+      is(`replace-unclaimed ${name}`, does(`replace-unclaimed ${name}`), inside && lost);
       // A claim is made only in an empty slot of the wanted ones, an instance only with its slot's claim.
-      is(`create-claim ${name}-eth0`, does(`create-claim ${name}-eth0`), inside && claim === 'absent');
+      is(`create-claim ${name}-eth0`, does(`create-claim ${name}-eth0`), inside && claim === 'absent' && !lost);
       is(
         `create-instance ${name}`,
         does(`create-instance ${name}`),
-        inside && instance === 'absent' && (claim === 'absent' || claim === 'ok'),
+        inside && instance === 'absent' && (claim === 'absent' || claim === 'ok' || claim === 'bare'),
       );
       if (does(`create-claim ${name}-eth0`) && does(`create-instance ${name}`)) {
         is('claim first', did.indexOf(`create-claim ${name}-eth0`) < did.indexOf(`create-instance ${name}`), true);
@@ -206,7 +214,13 @@ describe('every state of up to two slots', () => {
       is(
         `delete-claim ${name}-eth0`,
         does(`delete-claim ${name}-eth0`),
-        instance === 'absent' && unwanted && (claim === 'ok' || claim === 'unfit'),
+        instance === 'absent' && unwanted && (claim === 'ok' || claim === 'bare' || claim === 'unfit'),
+      );
+      // One that stays is protected, whoever took that off.
+      is(
+        `protect-claim ${name}-eth0`,
+        does(`protect-claim ${name}-eth0`),
+        claim === 'bare' && (inside || instance !== 'absent'),
       );
       is(
         `release-claim ${name}-eth0`,
@@ -228,7 +242,7 @@ describe('every state of up to two slots', () => {
       ({ instance, current }, ordinal) =>
         ordinal < count &&
         !current &&
-        (instance === 'starting' || instance === 'ready') &&
+        (instance === 'starting' || instance === 'ready' || instance === 'addressed') &&
         does(`delete-instance web-${ordinal}`),
     );
     is('one at a time', running.length <= 1, true);
@@ -237,7 +251,8 @@ describe('every state of up to two slots', () => {
     is(
       'ready',
       status.readyReplicas,
-      states.filter(({ instance }, ordinal) => ordinal < count && instance === 'ready').length,
+      states.filter(({ instance }, ordinal) => ordinal < count && (instance === 'ready' || instance === 'addressed'))
+        .length,
     );
   }
 });
@@ -557,20 +572,23 @@ it('comes to rest from any state when what it asks for is done', () => {
           expect([instances.length, claims.length]).toEqual([replicas, replicas]);
           return;
         }
-        const free = new Set<unknown>(steps.flatMap((step) => (step.do === 'release-claim' ? [step.object] : [])));
-        const going = new Set<unknown>(
-          steps.flatMap((step) => (/^delete/.test(step.do) && 'object' in step ? [step.object] : [])),
-        );
+        const objectsOf = (pattern: RegExp) =>
+          new Set<unknown>(steps.flatMap((step) => (pattern.test(step.do) && 'object' in step ? [step.object] : [])));
+        const free = objectsOf(/^release-claim$/);
+        const guarded = objectsOf(/^protect-claim$/);
+        const going = objectsOf(/^(delete|replace)-/);
         if (steps.some((step) => step.do === 'let-go')) {
           expect([instances.length, claims.length, ending]).toEqual([0, 0, true]);
           return;
         }
         // Providers and network services do their part at once: what is deleted goes, what is made becomes ready.
         claims = claims
-          .filter((claim) => !free.has(claim))
-          .map((claim) =>
-            going.has(claim) ? stored(claim, claim.metadata.uid, { deletionTimestamp: deleted }) : claim,
-          );
+          .filter((claim) => !free.has(claim) && !(going.has(claim) && claim.metadata.finalizers?.length === 0))
+          .map((claim) => {
+            const { uid } = claim.metadata;
+            if (guarded.has(claim)) return stored(claim, uid, { finalizers: [computeFinalizers.slotInUse] });
+            return going.has(claim) ? stored(claim, uid, { deletionTimestamp: deleted }) : claim;
+          });
         instances = instances
           .filter((each) => !going.has(each) && each.metadata.deletionTimestamp === undefined)
           .map((each) => ({

@@ -53,6 +53,10 @@ export type Step =
   | { do: 'delete-instance'; object: Stored<Instance> }
   | { do: 'delete-claim'; object: Stored<NetworkInterfaceClaim> }
   | { do: 'label-claim'; object: Stored<NetworkInterfaceClaim>; labels: Record<string, string> }
+  /** Somebody took the finalizer off a claim that is in use. */
+  | { do: 'protect-claim'; object: Stored<NetworkInterfaceClaim> }
+  /** To be done only after a live read that finds none of these claims. */
+  | { do: 'replace-unclaimed'; object: Stored<Instance>; claims: readonly string[] }
   /** To be done only after a live read that finds none of these instances. */
   | { do: 'release-claim'; object: Stored<NetworkInterfaceClaim>; instances: readonly string[] };
 
@@ -115,7 +119,7 @@ export function decide(snapshot: Snapshot): Plan {
     }
     const labels = request === undefined ? {} : claimLabels(deployment, request);
     if (arrival === 0) for (const slot of slots) fill(steps, snapshot, slot, hash, request, labels);
-    if (networking) steps.push(...claimEndings(deployment, bySlot, mine, count, request !== undefined));
+    if (networking) steps.push(...claimUpkeep(deployment, bySlot, mine, count, request !== undefined));
   }
   if (ending && mine.length === 0 && claims.length === 0 && held) steps.push({ do: 'let-go' });
   return {
@@ -214,6 +218,10 @@ function fill(
     if (inTheWay.length > 0) return;
     if (claim === undefined) {
       const names = slotClaimNames(deployment, ordinal, request);
+      if (instance !== undefined && lostItsClaim(instance)) {
+        steps.push({ do: 'replace-unclaimed', object: instance, claims: names });
+        return;
+      }
       const name = freeName(names, deployment, (each) => holderOf('NetworkInterfaceClaim', each));
       // An earlier deployment of this name still has it: it goes with that.
       if (name === undefined) return;
@@ -229,6 +237,15 @@ function fill(
     if (name === undefined) return;
     steps.push({ do: 'create-instance', object: instanceOf(deployment, ordinal, name, hash, gatesOf(snapshot)) });
   }
+}
+
+/**
+ * Whether an instance in a slot without a claim runs on addresses that were given back under it: its claim was removed by
+ * force. A new claim would have others, and nobody renumbers what runs: the instance goes first.
+ */
+function lostItsClaim(instance: Stored<Instance>): boolean {
+  const addressed = (instance.status?.networkInterfaces ?? []).length > 0;
+  return addressed && !hasNetworkGate(instance) && !isTerminating(instance);
 }
 
 /** What a new instance waits for. */
@@ -294,8 +311,11 @@ function isSettled({ instance, inTheWay }: Slot, hash: string, networkAside: boo
   return templateHashOf(instance) !== hash || isReady(instance) || (networkAside && waitsOnNetwork(instance));
 }
 
-/** Claims whose slot has left, or that are not right for it, and the finalizer of those that nothing uses any more. */
-function claimEndings(
+/**
+ * Claims whose slot has left, or that are not right for it, and the finalizer: off those that nothing uses any more, back on
+ * those that somebody took it off.
+ */
+function claimUpkeep(
   deployment: Stored<WorkloadDeployment>,
   bySlot: BySlot,
   instances: readonly Stored<Instance>[],
@@ -306,15 +326,16 @@ function claimEndings(
   const steps: Step[] = [];
   for (const [ordinal, claims] of bySlot) {
     // An instance of an older template keeps the claim it runs on until the roll has taken its turn.
-    if (ordinal !== undefined && used.has(ordinal)) continue;
+    const inUse = ordinal !== undefined && used.has(ordinal);
     for (const { claim, right } of claims) {
+      const guarded = claim.metadata.finalizers?.includes(computeFinalizers.slotInUse) === true;
       if (isTerminating(claim)) {
-        if (claim.metadata.finalizers?.includes(computeFinalizers.slotInUse) !== true) continue;
+        if (inUse || !guarded) continue;
         const names = ordinal === undefined ? [] : instanceNames(deployment, ordinal);
         steps.push({ do: 'release-claim', object: claim, instances: names });
-      } else if (ordinal === undefined || ordinal >= count || (asks && !right)) {
+      } else if (!inUse && (ordinal === undefined || ordinal >= count || (asks && !right))) {
         steps.push({ do: 'delete-claim', object: claim });
-      }
+      } else if (!guarded) steps.push({ do: 'protect-claim', object: claim });
     }
   }
   return steps;

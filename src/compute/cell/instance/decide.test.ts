@@ -144,6 +144,19 @@ describe('the network gate', () => {
     expect(decided({ claim: claim(conditions) }).gates).toEqual([]);
   });
 
+  it('behind it, the addresses an instance runs with stay told whatever becomes of its claim', () => {
+    const held = decided().status?.networkInterfaces;
+    const running = instance([], [says('Ready', 'True', 'Available'), says('Available', 'True')]);
+    const lost = { claim: undefined, networkInterface: undefined };
+    const told = { ...running, status: { ...running.status, networkInterfaces: held ?? [] } };
+    const plan = decided({ instance: told, ...lost });
+    expect(held).toHaveLength(1);
+    expect(plan.status?.networkInterfaces ?? held).toEqual(held);
+    // Before it starts there is nothing to go on with.
+    const gated = { ...instance(both), status: told.status };
+    expect(decided({ instance: gated, ...lost, now: late }).status?.networkInterfaces).toEqual([]);
+  });
+
   it('opens where networking is no longer integrated', () => {
     const off = { networking: false, claim: undefined, networkInterface: undefined };
     expect(decided(off)).toMatchObject({ gates: [] });

@@ -24,6 +24,10 @@ export function isRefusal(condition: Condition | undefined): condition is Condit
 /** What an instance shows of its interfaces: the claim's addresses, and one of each kind as a plain address (F76). */
 export function interfacesOf({ instance, claim }: InterfaceView): InterfaceStatus[] {
   const request = instance.spec === undefined ? undefined : interfaceRequest(instance.spec);
+  // What runs goes on with the addresses it was given, whoever removed its claim: its deployment replaces it.
+  const started =
+    instance.spec?.controller !== undefined && (instance.spec.controller.schedulingGates ?? []).length === 0;
+  if (claim === undefined && started) return instance.status?.networkInterfaces ?? [];
   const reference = claim?.status?.networkInterfaceRef;
   if (request === undefined || claim === undefined || reference === undefined) return [];
   const { addresses = [], externalAddresses = [], conditions } = claim.status ?? {};

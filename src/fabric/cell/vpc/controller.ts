@@ -1,5 +1,12 @@
 import { fabricFinalizers, NetworkContext, Subnet, VPC, VPCAttachment } from '../../../api/index.ts';
-import { type Controller, mergeStatus, type Plane, type Request, removeFinalizer } from '../../../kube/index.ts';
+import {
+  addFinalizer,
+  type Controller,
+  mergeStatus,
+  type Plane,
+  type Request,
+  removeFinalizer,
+} from '../../../kube/index.ts';
 import { Event, type Stored } from '../../../meta/index.ts';
 import { formatIdentifier, isIdentifier, vpcIdentifier } from '../../codec/index.ts';
 import type { FabricDeps } from '../../shared/deps.ts';
@@ -94,6 +101,9 @@ async function act(step: Step, plane: Plane, deps: FabricDeps): Promise<void> {
       deps.recorder(plane, controllerName).event(step.vpc, event);
       return;
     }
+    case 'hold':
+      await addFinalizer(plane.client, VPC, step.vpc, fabricFinalizers.vpc);
+      return;
     case 'delete': {
       const { namespace = '', name, uid } = step.vpc.metadata;
       await plane.client.delete(VPC, { namespace, name }, { preconditions: { uid } });

@@ -123,6 +123,15 @@ describe('a VPC', () => {
     expect(decide(snapshot({ vpc: vpc({}, published()), heldBy: 'ns-2/other-loc' }))).toEqual({ do: 'nothing' });
   });
 
+  it('gets its finalizer back where somebody took it off, whatever else there is to do', () => {
+    for (const status of [undefined, published()]) {
+      const bare = vpc({ finalizers: ['other'] }, status);
+      expect(decide(snapshot({ vpc: bare }))).toEqual({ do: 'hold', vpc: bare });
+    }
+    const going = vpc({ finalizers: [], deletionTimestamp }, published());
+    expect(decide(snapshot({ vpc: going }))).toEqual({ do: 'nothing' });
+  });
+
   it('goes with its context, and is made anew for another of the name', () => {
     const held = vpc({}, published());
     expect(decide(snapshot({ vpc: held, context: undefined }))).toEqual({ do: 'delete', vpc: held });

@@ -37,6 +37,8 @@ export type Step =
   /** Two VPCs of one number would be one network on the wire: the second is never given it. */
   | { do: 'refuse'; vpc: Stored<VPC>; message: string }
   | { do: 'delete'; vpc: Stored<VPC> }
+  /** Somebody took its finalizer off. */
+  | { do: 'hold'; vpc: Stored<VPC> }
   /** Once nothing is attached to it any more. */
   | { do: 'let-go'; vpc: Stored<VPC> };
 
@@ -53,6 +55,7 @@ export function decide({ context, vpc, subnets, heldBy, now }: Snapshot): Step {
   if (!isOurs(vpc)) return { do: 'nothing' };
   // Of a context that is gone, or of an earlier one of this name.
   if (context === undefined || !isControlledBy(vpc, context)) return { do: 'delete', vpc };
+  if (vpc.metadata.finalizers?.includes(fabricFinalizers.vpc) !== true) return { do: 'hold', vpc };
   const identity = context.spec?.fabricIdentity;
   if (vpc.status?.vpc === undefined) {
     if (identity === undefined || !isIdentifier(vpcIdentifier, identity)) return { do: 'nothing' };
