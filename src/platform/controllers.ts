@@ -22,6 +22,7 @@ import { carryDown, carryNamespaces, carryUp, clearLost } from '../federation/in
 import type { Controller } from '../kube/index.ts';
 import {
   interfacePublication,
+  interfaceSettling,
   type NetworkDeps,
   networkCellControllers,
   networkHubControllers,
@@ -38,7 +39,8 @@ export interface ControllerDeps {
 }
 
 /** What a cell's agent carries. Order is of no consequence: every kind waits for what it needs. */
-function federationControllers(hub: string, networking: boolean, referencedData: boolean): Controller[] {
+function federationControllers({ compute, network: { dataPlane } }: ControllerDeps): Controller[] {
+  const { hub, networkingIntegration: networking, referencedData } = compute;
   const options = { hub };
   const byLocation = { label: topologyKeys.location };
   const companionOf = { label: computeLabels.location };
@@ -62,8 +64,7 @@ function federationControllers(hub: string, networking: boolean, referencedData:
     carryUp(
       {
         ...interfacePublication,
-        // A new interface is allocated, prepared and programmed in one go: its copies are written once for all of it.
-        settleMilliseconds: 200,
+        settleMilliseconds: interfaceSettling(dataPlane),
         requests: [networkingAnnotations.returnRequested],
       },
       options,
@@ -73,9 +74,10 @@ function federationControllers(hub: string, networking: boolean, referencedData:
 }
 
 /** Every controller of the embedded platform. */
-export function controllersOf({ compute, network, fabric, provider }: ControllerDeps): Controller[] {
+export function controllersOf(deps: ControllerDeps): Controller[] {
+  const { compute, network, fabric, provider } = deps;
   return [
-    ...federationControllers(compute.hub, compute.networkingIntegration, compute.referencedData),
+    ...federationControllers(deps),
     ...computeProjectControllers(compute),
     ...computeHubControllers(compute),
     ...computeCellControllers(compute),

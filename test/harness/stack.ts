@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { crdManifest, type DataPlane, IPClass, IPPool, kindsOf } from '../../src/api/index.ts';
+import { crdsOf, type DataPlane, IPClass, IPPool, kindsOf } from '../../src/api/index.ts';
 import {
   ApiServer,
   adminIdentity,
@@ -286,7 +286,7 @@ export class Stack {
       id: plane.id,
       path,
       ...(plane.role === 'project' ? { project: plane.name } : {}),
-      crds: kinds.filter((kind) => kind.servedBy === 'crd').map(crdManifest),
+      crds: crdsOf(plane.role),
       aggregated: kinds
         .filter((kind) => kind.servedBy === 'aggregated')
         .map((kind) => ({ kind, backing: this.#ipam.backings.find((each) => each.kind === kind.kind)!.backing })),

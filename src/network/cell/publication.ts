@@ -1,6 +1,7 @@
 import {
   clusterLabel,
   computeLabelPrefix,
+  type DataPlane,
   labelValue,
   NetworkInterface,
   networkingAnnotations,
@@ -8,8 +9,23 @@ import {
   upstreamLabels,
 } from '../../api/index.ts';
 import type { UpKind } from '../../federation/index.ts';
-import { apiVersionOf, findCondition } from '../../meta/index.ts';
+import { apiVersionOf, findCondition, isTerminating, type Stored } from '../../meta/index.ts';
 import { recordOf } from './routing.ts';
+
+/** A new interface is allocated and prepared in one go: its copies are written once for all of it. */
+const settleMilliseconds = 200;
+/** While the fabric has yet to say what it makes of an interface. */
+const unpreparedMilliseconds = 2_000;
+
+/** How long after a change of an interface the hub is told of it. */
+export function interfaceSettling(dataPlane: DataPlane): (networkInterface: Stored<NetworkInterface>) => number {
+  return (networkInterface) => {
+    const { spec, status } = networkInterface;
+    const prepared = findCondition(status?.conditions, 'Prepared')?.status ?? 'Unknown';
+    const isAwaited = dataPlane === 'fabric' && spec.claimRef !== undefined && prepared === 'Unknown';
+    return isAwaited && !isTerminating(networkInterface) ? unpreparedMilliseconds : settleMilliseconds;
+  };
+}
 
 /**
  * What the hub shows of an interface, and by way of it the project: without the names that mean something only in the cell
