@@ -1,4 +1,4 @@
-import type { DataPlane } from '../api/index.ts';
+import type { DataPlane, NetworkInterfaceClaim } from '../api/index.ts';
 import type { Clock, Controller, EventRecorder, Plane } from '../kube/index.ts';
 import { deploymentController } from './cell/deployment/controller.ts';
 import { instanceController, type Quota } from './cell/instance/controller.ts';
@@ -27,6 +27,8 @@ export interface ComputeDeps {
   quota?: Quota;
   /** Whether something in the cells prepares attachments, which instances then wait for. */
   dataPlane: DataPlane;
+  /** What network services make of a claim that is about to be created in a cell, as an admission would; nothing where absent. */
+  admitClaim?(plane: Plane, claim: NetworkInterfaceClaim): NetworkInterfaceClaim;
 }
 
 export function computeProjectControllers(deps: ComputeDeps): Controller[] {

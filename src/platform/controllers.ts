@@ -21,6 +21,7 @@ import { type FabricHubDeps, fabricCellControllers, fabricHubControllers } from 
 import { carryDown, carryNamespaces, carryUp, clearLost } from '../federation/index.ts';
 import type { Controller } from '../kube/index.ts';
 import {
+  admitClaim,
   interfacePublication,
   interfaceSettling,
   type NetworkDeps,
@@ -80,7 +81,7 @@ export function controllersOf(deps: ControllerDeps): Controller[] {
     ...federationControllers(deps),
     ...computeProjectControllers(compute),
     ...computeHubControllers(compute),
-    ...computeCellControllers(compute),
+    ...computeCellControllers({ ...compute, admitClaim }),
     ...networkProjectControllers(network),
     ...networkHubControllers(network),
     ...networkCellControllers(network),

@@ -6,6 +6,7 @@ import { holdController } from './hold/controller.ts';
 import { interfaceController } from './interface/controller.ts';
 import { cellMetrics } from './metrics.ts';
 
+export { admitClaim } from './claim/admission.ts';
 export { interfacePublication, interfaceSettling } from './publication.ts';
 
 /** Network services of the cells: claims, interfaces, the hold on presences while interfaces are there, and the auditor. */

@@ -36,6 +36,7 @@ export interface DeploymentDeps {
   clock: Clock;
   networkingIntegration: boolean;
   referencedData: boolean;
+  admitClaim?(plane: Plane, claim: NetworkInterfaceClaim): NetworkInterfaceClaim;
 }
 
 const reads = ['get', 'list', 'watch'];
@@ -128,7 +129,7 @@ export function deploymentController(deps: DeploymentDeps): Controller {
       if (plan.status.location?.name !== deployment.status?.location?.name) {
         held = await mergeStatus(plane.client, WorkloadDeployment, deployment, plan.status);
       }
-      const current = await act(plan.steps, plane, held);
+      const current = await act(plan.steps, plane, held, deps);
       const { lookAgainAfterMilliseconds: again } = plan;
       const rest = again === undefined ? undefined : { requeueAfterMilliseconds: again };
       if (current === undefined || jsonEqual(current.status, plan.status)) return rest;
@@ -208,6 +209,7 @@ async function act(
   steps: readonly Step[],
   plane: Plane,
   deployment: Stored<WorkloadDeployment>,
+  { admitClaim }: DeploymentDeps,
 ): Promise<Stored<WorkloadDeployment> | undefined> {
   let current = deployment;
   const rest: Step[] = [];
@@ -234,7 +236,7 @@ async function act(
   for (const kind of order) {
     await inBatches(
       rest.filter((step) => step.do === kind),
-      (step) => perform(step, plane),
+      (step) => perform(step, plane, admitClaim),
     );
   }
   return current;
@@ -250,10 +252,10 @@ async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void
   if (failures.length > 0) throw failures[0];
 }
 
-async function perform(step: Step, plane: Plane): Promise<void> {
+async function perform(step: Step, plane: Plane, admitClaim: DeploymentDeps['admitClaim']): Promise<void> {
   switch (step.do) {
     case 'create-claim':
-      await created(plane.client.create(NetworkInterfaceClaim, step.object));
+      await created(plane.client.create(NetworkInterfaceClaim, admitClaim?.(plane, step.object) ?? step.object));
       return;
     case 'create-instance':
       await created(plane.client.create(Instance, step.object));

@@ -27,7 +27,8 @@ import { egressReady } from '../attachment.ts';
 import { fieldManager, identityOf, isLive, keyOf } from '../cell.ts';
 import { dataPlaneReset } from '../dataplane.ts';
 import { unheldStamp } from '../interface/lease.ts';
-import { type Routing, recordAnnotations } from '../routing.ts';
+import type { Routing } from '../routing.ts';
+import { heldMetadata } from './admission.ts';
 import type { Step } from './decide.ts';
 import { newInterface } from './interface.ts';
 import { type InterfaceStatus, interfaceNameOf, isHeldBy, type Snapshot } from './snapshot.ts';
@@ -62,6 +63,9 @@ export async function act(step: Step, snapshot: Snapshot, hands: Hands): Promise
       return { ...snapshot, networkInterface: await patchInterface(step.networkInterface, step.patch, hands) };
     case 'verify':
       return { ...snapshot, missing: await compare(step, snapshot, hands) };
+    case 'offer':
+      await say(step.interfaceStatus, step.networkInterface, hands.plane.client);
+      return snapshot;
     case 'publish':
       return { ...snapshot, claim: await publish(step, snapshot, hands.plane.client) };
     case 'unbind': {
@@ -102,15 +106,13 @@ function hold(
   claim: Stored<NetworkInterfaceClaim>,
   client: Client,
 ): Promise<Stored<NetworkInterfaceClaim>> {
-  const { finalizers = [], annotations, uid, resourceVersion } = claim.metadata;
-  const wanted = finalizers.includes(networkingFinalizers.claimRelease)
-    ? finalizers
-    : [...finalizers, networkingFinalizers.claimRelease];
+  const { uid, resourceVersion } = claim.metadata;
+  const { finalizers, annotations } = heldMetadata(claim.metadata, routing);
   const body: JsonPatchOperation[] = [
     { op: 'test', path: '/metadata/uid', value: uid },
     { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
-    { op: 'add', path: '/metadata/finalizers', value: wanted },
-    { op: 'add', path: '/metadata/annotations', value: { ...annotations, ...recordAnnotations(routing) } },
+    { op: 'add', path: '/metadata/finalizers', value: finalizers },
+    { op: 'add', path: '/metadata/annotations', value: annotations },
   ];
   return movedOn(client.patch(NetworkInterfaceClaim, keyOf(claim), { type: 'json', body }));
 }
@@ -218,10 +220,15 @@ async function publish(
   client: Client,
 ): Promise<Stored<NetworkInterfaceClaim>> {
   const { networkInterface, interfaceStatus, claimStatus } = step;
-  if (networkInterface !== undefined && interfaceStatus !== undefined && !isSaid(interfaceStatus, networkInterface)) {
-    await applyStatus(client, NetworkInterface, networkInterface, interfaceStatus, fieldManager);
+  if (networkInterface !== undefined && interfaceStatus !== undefined) {
+    await say(interfaceStatus, networkInterface, client);
   }
   return mergeStatus(client, NetworkInterfaceClaim, claim, claimStatus);
+}
+
+async function say(status: InterfaceStatus, networkInterface: Stored<NetworkInterface>, client: Client): Promise<void> {
+  if (isSaid(status, networkInterface)) return;
+  await applyStatus(client, NetworkInterface, networkInterface, status, fieldManager);
 }
 
 const ownConditions = ['Allocated', 'Expiring', egressReady] as const;

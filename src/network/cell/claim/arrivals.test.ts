@@ -11,10 +11,14 @@ const allocated = (status: 'True' | 'False') =>
   });
 
 /** creationTimestamp is `now`, cut to the second. */
-function took(seenAfter: number | undefined, servedAfter: number, before = claimOf(), after = allocated('True')) {
+function took(seenAfter: number, servedAfter: number, seen = claimOf(), after = allocated('True')) {
   const arrivals = new Arrivals();
-  if (seenAfter !== undefined) arrivals.saw(claimOf(), now + seenAfter);
-  return arrivals.served(before, after, now + servedAfter);
+  arrivals.saw(seen, now + seenAfter);
+  const took = arrivals.served(claimOf(), after.status?.conditions, now + servedAfter);
+  if (took !== undefined) {
+    expect(arrivals.served(claimOf(), after.status?.conditions, now + servedAfter)).toBeUndefined();
+  }
+  return took;
 }
 
 describe('the time from a claim to its addresses', () => {

@@ -1,5 +1,5 @@
 import type { NetworkInterfaceClaim } from '../../../api/index.ts';
-import { isConditionTrue, parseTime, type Stored } from '../../../meta/index.ts';
+import { type Condition, isConditionTrue, parseTime, type Stored } from '../../../meta/index.ts';
 
 /**
  * When claims were made. Their creationTimestamp is cut to the second; a claim that was seen within that second was made
@@ -17,14 +17,20 @@ export class Arrivals {
     this.#seen.delete(uid);
   }
 
-  /** Milliseconds from the making of a claim until now, when it has its addresses for the first time; else undefined. */
-  served(before: Stored<NetworkInterfaceClaim>, after: Stored<NetworkInterfaceClaim>, now: number): number | undefined {
-    const { uid, creationTimestamp } = after.metadata;
-    if (before.status?.networkInterfaceRef !== undefined) return undefined;
-    if (!isConditionTrue(after.status?.conditions, 'Allocated')) return undefined;
-    const created = parseTime(creationTimestamp) ?? now;
-    const made = Math.min(this.#seen.get(uid) ?? now, created + 999);
-    this.#seen.delete(uid);
+  /**
+   * Milliseconds from the making of a claim until now, when `said` tells for the first time that it has its addresses; else
+   * undefined.
+   */
+  served(
+    { metadata }: Stored<NetworkInterfaceClaim>,
+    said: readonly Condition[] | undefined,
+    now: number,
+  ): number | undefined {
+    const seen = this.#seen.get(metadata.uid);
+    if (seen === undefined || !isConditionTrue(said, 'Allocated')) return undefined;
+    this.#seen.delete(metadata.uid);
+    const created = parseTime(metadata.creationTimestamp) ?? now;
+    const made = Math.min(seen, created + 999);
     return Math.max(0, now - Math.max(made, created));
   }
 }

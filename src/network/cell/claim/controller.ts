@@ -1,6 +1,6 @@
 import { IPClaim, NetworkInterface, NetworkInterfaceClaim } from '../../../api/index.ts';
 import type { Controller, EventRecorder, Plane, Request } from '../../../kube/index.ts';
-import { findCondition, type KubeObject, type Stored } from '../../../meta/index.ts';
+import { type Condition, findCondition, type KubeObject, type Stored } from '../../../meta/index.ts';
 import type { NetworkDeps } from '../../shared/deps.ts';
 import { retryDelay } from '../../shared/retry.ts';
 import { keyOfRequest } from '../allocation/requests.ts';
@@ -13,6 +13,7 @@ import { act, type Hands } from './act.ts';
 import { Arrivals } from './arrivals.ts';
 import { decide, type Step } from './decide.ts';
 import { observe, watchClaims } from './observe.ts';
+import { Offers } from './offers.ts';
 import type { Snapshot } from './snapshot.ts';
 import { Verifications } from './verifications.ts';
 
@@ -33,6 +34,7 @@ export function claimController(deps: NetworkDeps, metrics: CellMetrics): Contro
   const enqueues = new Map<string, (request: Request) => void>();
   const projects = new Projects(log);
   const arrivals = new Arrivals();
+  const offers = new Offers();
   const attachments = new Attachments(deps.dataPlane);
 
   return {
@@ -75,6 +77,7 @@ export function claimController(deps: NetworkDeps, metrics: CellMetrics): Contro
         if (event.type === 'deleted') {
           lines.left(uid, false);
           arrivals.forget(uid);
+          offers.forget(uid);
         }
         return [];
       });
@@ -87,7 +90,12 @@ export function claimController(deps: NetworkDeps, metrics: CellMetrics): Contro
       const { uid } = claim.metadata;
       const seen = await observe(plane, claim, attachments, clock.now());
       if (seen === undefined) return undefined;
-      let snapshot: Snapshot = { ...seen, verificationDue: verifications.isDue(seen, clock.monotonic()) };
+      let snapshot: Snapshot = {
+        ...seen,
+        verificationDue: verifications.isDue(seen, clock.monotonic()),
+        // Another's data plane takes what time it likes.
+        patient: deps.dataPlane === 'fabric' && offers.left(uid, clock.monotonic()) > 0,
+      };
       let waiting: Waiting = 'no';
 
       for (let steps = 0; steps < mostSteps; steps++) {
@@ -95,13 +103,14 @@ export function claimController(deps: NetworkDeps, metrics: CellMetrics): Contro
         switch (step.do) {
           case 'rest':
             return undefined;
-          case 'hold':
-            // Before anything is allocated: what is lost sight of later is looked for there.
+          case 'allocate':
+            // Before anything is: what is lost sight of later is looked for there.
+            await projects.remember(plane, step.routing.project);
+            ({ snapshot, waiting } = await allocateInTurn(step, snapshot, plane, request));
+            break;
+          case 'bind':
             await projects.remember(plane, step.routing.project);
             snapshot = await act(step, snapshot, handsOf(plane, uid));
-            break;
-          case 'allocate':
-            ({ snapshot, waiting } = await allocateInTurn(step, snapshot, plane, request));
             break;
           case 'let-go':
             await act(step, snapshot, handsOf(plane, uid));
@@ -109,13 +118,22 @@ export function claimController(deps: NetworkDeps, metrics: CellMetrics): Contro
             scarce.delete(uid);
             verifications.forget(uid);
             return undefined;
+          case 'offer': {
+            snapshot = await act(step, snapshot, handsOf(plane, uid));
+            const now = clock.monotonic();
+            offers.made(uid, now);
+            verifications.note(snapshot, now);
+            count(plane, snapshot.claim, step.interfaceStatus);
+            if (waiting === 'no') lines.left(uid, false);
+            return { requeueAfterMilliseconds: Math.max(1, offers.left(uid, now)) };
+          }
           case 'publish': {
             const before = snapshot.claim;
             snapshot = await act(step, snapshot, handsOf(plane, uid));
+            offers.forget(uid);
             announce(deps.recorder(plane, name), step, before);
             verifications.note(snapshot, clock.monotonic());
-            const took = arrivals.served(before, snapshot.claim, clock.now());
-            if (took !== undefined) metrics.allocated(plane.name, took);
+            count(plane, before, step.claimStatus);
             if (waiting === 'no') lines.left(uid, false);
             return mayPassUnseen(snapshot, waiting) ? { requeueAfterMilliseconds: retryDelay(random) } : undefined;
           }
@@ -126,6 +144,15 @@ export function claimController(deps: NetworkDeps, metrics: CellMetrics): Contro
       throw new Error(`claim ${request.namespace}/${request.name} does not come to rest`);
     },
   };
+
+  function count(
+    plane: Plane,
+    claim: Stored<NetworkInterfaceClaim>,
+    said: { conditions?: readonly Condition[] },
+  ): void {
+    const took = arrivals.served(claim, said.conditions, clock.now());
+    if (took !== undefined) metrics.allocated(plane.name, took);
+  }
 
   function handsOf(plane: Plane, uid: string): Hands {
     return { plane, ipam: (project) => deps.projectClient(name, project), scarce: scarce.get(uid) };

@@ -271,6 +271,35 @@ describe('a bound claim', () => {
     });
   }
 
+  describe('while the data plane has time left', () => {
+    const patient = (more: Partial<Snapshot> = {}) => decide(bound({ patient: true, ...more }));
+
+    it('is told once that has said something, whatever it says', () => {
+      const step = patient();
+      expect(step).toMatchObject({ do: 'offer', interfaceStatus: { phase: 'Bound' } });
+      for (const prepared of ['True', 'False'] as const) {
+        const conditions = [condition('Prepared', prepared)];
+        const answered = patient({ networkInterface: interfaceOf({ status: { conditions } }) });
+        expect(published(answered).interfaceStatus).toMatchObject({ phase: 'Bound' });
+      }
+    });
+
+    it('is told at once what is wrong, what came later, and that it is being deleted', () => {
+      const ref = { networkInterfaceRef: { name: 'nic' } };
+      published(patient({ claim: holdingClaim({ status: ref }) }));
+      published(patient({ contexts: [] }));
+      published(patient({ missing: [{ address: '10.128.0.2/32', ipClaim: 'x' }] }));
+      const finalizers = [networkingFinalizers.claimRelease, computeFinalizers.slotInUse];
+      published(
+        patient({
+          claim: holdingClaim({
+            metadata: { deletionTimestamp, finalizers, annotations: claim.metadata.annotations! },
+          }),
+        }),
+      );
+    });
+  });
+
   for (const [reason, more] of [
     ['NetworkNotAvailableInLocation', { contexts: [] }],
     ['AddressFamilyNotCarried', { contexts: [contextOfNet({ spec: { ipFamilies: ['IPv4'] } })] }],

@@ -1,5 +1,5 @@
 import type { AddressRequest, NetworkInterface } from '../../../api/index.ts';
-import { isTerminating, jsonEqual, type Stored } from '../../../meta/index.ts';
+import { findCondition, isTerminating, jsonEqual, type Stored } from '../../../meta/index.ts';
 import { networkScope, type Scope } from '../../shared/scope.ts';
 import { requestsOf } from '../allocation/requests.ts';
 import { egressOf, egressSaid } from '../attachment.ts';
@@ -25,6 +25,8 @@ export type Step =
   | { do: 'bind'; networkInterface: Stored<NetworkInterface>; routing: Routing; patch: object }
   | { do: 'update'; networkInterface: Stored<NetworkInterface>; patch: object }
   | { do: 'verify'; networkInterface: Stored<NetworkInterface>; routing: Routing }
+  /** Says of a new interface what the data plane waits for; the claim is told once that has answered. Ends a pass. */
+  | { do: 'offer'; networkInterface: Stored<NetworkInterface>; interfaceStatus: InterfaceStatus }
   | {
       do: 'publish';
       networkInterface?: Stored<NetworkInterface>;
@@ -35,7 +37,7 @@ export type Step =
     }
   | ReleaseStep;
 
-/** Pure. The next step for a claim; `rest` and `publish` end a pass. */
+/** Pure. The next step for a claim; `rest`, `offer` and `publish` end a pass. */
 export function decide(snapshot: Snapshot): Step {
   const { claim, networkInterface } = snapshot;
   if (isEnding(claim)) return decideRelease(snapshot);
@@ -134,6 +136,9 @@ function upkeep(snapshot: Snapshot, networkInterface: Stored<NetworkInterface>):
   const allocated = allocatedCondition(networkInterface, missing, place.project);
   const egress = egressSaid(networkInterface, attachment);
   const published = interfaceStatus(networkInterface, 'Bound', context?.metadata.name, allocated, egress, now);
+  if (refused === undefined && allocated.status === 'True' && isAwaited(snapshot, networkInterface)) {
+    return { do: 'offer', networkInterface, interfaceStatus: published };
+  }
   return {
     do: 'publish',
     networkInterface,
@@ -142,6 +147,12 @@ function upkeep(snapshot: Snapshot, networkInterface: Stored<NetworkInterface>):
     ...(refused === undefined ? {} : { refused }),
     ...(allocated.reason === 'AddressAllocationMissing' ? { missing: allocated.message } : {}),
   };
+}
+
+/** Whether the data plane is about to say something of an interface whose claim has not been told of it yet. */
+function isAwaited({ claim, patient }: Snapshot, { status }: Stored<NetworkInterface>): boolean {
+  if (patient !== true || isTerminating(claim) || claim.status?.networkInterfaceRef !== undefined) return false;
+  return (findCondition(status?.conditions, 'Prepared')?.status ?? 'Unknown') === 'Unknown';
 }
 
 function refuse({ claim, now }: Snapshot, refused: Refused, held?: Stored<NetworkInterface>): Step {

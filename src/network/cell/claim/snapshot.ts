@@ -33,6 +33,8 @@ export interface Snapshot {
   done?: Done;
   /** Whether the published addresses are to be compared with IPAM's in this pass. */
   verificationDue: boolean;
+  /** Whether the data plane has time left to say what it makes of a new interface, so that the claim is told of both at once. */
+  patient?: boolean;
   /** Milliseconds since the Unix epoch. */
   now: number;
 }

@@ -102,8 +102,11 @@ function slotEvents(world: World, slot: SlotIndex): Move[] {
   const name = slotName(slot);
   if (claim === undefined) {
     for (const policy of ['Delete', 'Retain'] as const satisfies Policy[]) {
-      const made: Claim = { uid: freshUid(world), policy, holding: false, shows: undefined, deleted: 0 };
-      moves.push({ what: `claim ${name} is made, ${policy}`, to: withSlot(world, slot, { claim: made }) });
+      for (const holding of world.labelled ? [false, true] : [false]) {
+        const made: Claim = { uid: freshUid(world), policy, holding, shows: undefined, deleted: 0 };
+        const what = `claim ${name} is made, ${policy}${holding ? ', admitted' : ''}`;
+        moves.push({ what, to: withSlot(world, slot, { claim: made }) });
+      }
     }
   } else if (claim.deleted === 0) {
     for (const deleted of seconds(networkInterface?.deleted)) {
