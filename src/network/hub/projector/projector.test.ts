@@ -72,14 +72,9 @@ async function published(holder: string | undefined, networkName = 'net', uid = 
 
 async function setHolder(holder: string | undefined): Promise<void> {
   const labels = { [networkingLabels.heldBy]: holder ?? null };
-  await environment.hub.patch(NetworkInterface, hubKey, { type: 'merge', body: { metadata: { labels } } });
   const phase = holder === undefined ? 'Available' : 'Bound';
-  await environment.hub.patch(
-    NetworkInterface,
-    hubKey,
-    { type: 'merge', body: { status: { phase } } },
-    { subresource: 'status' },
-  );
+  const body = { metadata: { labels }, status: { phase } };
+  await environment.hub.patch(NetworkInterface, hubKey, { type: 'merge', body });
 }
 
 const hubKey = { namespace: hubNamespace, name: 'nic-visible' };
