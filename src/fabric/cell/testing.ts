@@ -2,6 +2,7 @@ import {
   crdsOf,
   EgressShard,
   EgressShardParameters,
+  fabricFinalizers,
   NetworkAttachmentDefinition,
   NetworkContext,
   NetworkInterface,
@@ -84,6 +85,7 @@ export async function vpc(client: Client, network: string, identifier: number | 
     metadata: {
       name,
       namespace,
+      finalizers: [fabricFinalizers.vpc],
       ...(owner === undefined ? {} : { ownerReferences: [controllerReference(owner)] }),
     },
     spec: { networks: ['fd5a:9:2::/64'] },

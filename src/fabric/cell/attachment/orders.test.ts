@@ -11,7 +11,7 @@ import {
 } from '../../../api/index.ts';
 import type { Environment } from '../../../apiserver/testing/index.ts';
 import type { Client } from '../../../kube/index.ts';
-import { isConditionTrue, type KubeObject, type ResourceType } from '../../../meta/index.ts';
+import { isConditionTrue, isTerminating, type KubeObject, type ResourceType } from '../../../meta/index.ts';
 import { egressTo } from '../egress/testing.ts';
 import { fabricCellControllers } from '../index.ts';
 import {
@@ -179,11 +179,17 @@ describe('an attachment that is there', () => {
     expect((await get.definition(client, name))?.metadata.labels?.team).toBe('a');
   });
 
+  const vpcKey = { namespace, name: contextNameOf('net') };
+  /** Deleted while something is attached to it, which its finalizer is against. */
+  async function tearOutVpc(): Promise<void> {
+    await client.delete(VPC, vpcKey);
+    await client.patch(VPC, vpcKey, { type: 'merge', body: { metadata: { finalizers: null } } });
+  }
+
   it('a network that is another one under the same name gets another VPC, and the interface waits', async () => {
     await remove(NetworkContext, contextNameOf('net'));
-    await environment.until('its VPC gone', async () => {
-      return (await client.get(VPC, { namespace, name: contextNameOf('net') })) === undefined;
-    });
+    await environment.until('its VPC is to go', async () => isTerminating((await client.get(VPC, vpcKey))!));
+    await tearOutVpc();
     await context(client, 'net', { uid: 'another-network', internet: egressTo('public') });
     await vpc(client, 'net', 7);
     await environment.quiet();
@@ -197,10 +203,7 @@ describe('an attachment that is there', () => {
   });
 
   it('a VPC that is to go keeps what it has as it is, and takes nothing new', async () => {
-    const key = { namespace, name: contextNameOf('net') };
-    const body = [{ op: 'add', path: '/metadata/finalizers', value: ['example.com/wait'] }] as const;
-    await client.patch(VPC, key, { type: 'json', body: [...body] });
-    await remove(VPC, key.name);
+    await remove(VPC, vpcKey.name);
     await boundInterface(client, 'web-1-eth0');
     await environment.quiet();
     expect(await whole()).toEqual(before);
@@ -211,7 +214,7 @@ describe('an attachment that is there', () => {
   });
 
   it('a VPC with another identifier: another pair, no identifier carried over', async () => {
-    await remove(VPC, contextNameOf('net'));
+    await tearOutVpc();
     await vpc(client, 'net', 42);
     await environment.until('moved', async () => {
       const found = await whole();
