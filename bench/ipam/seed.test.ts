@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
 import { IPAllocation, IPClaim, IPPool } from '../../src/api/index.ts';
-import { systemRandom } from '../../src/kube/index.ts';
+import { systemRandom, VirtualClock } from '../../src/kube/index.ts';
 import { openIpamStorage, startIpamServer } from '../../test/harness/ipam-server.ts';
 import { bulk, claim, seed } from './seed.ts';
 
 /** Everything a project shows, but what is another's each time: UIDs, times, versions. */
 async function shown(make: 'bulk' | 'claims'): Promise<unknown[]> {
-  const storage = await openIpamStorage();
-  const server = await startIpamServer({ projects: ['alpha'], storage, seed: false });
+  // Time stands still: a pool's status is written when it is asked for, and by no timer in between.
+  const clock = new VirtualClock();
+  const storage = await openIpamStorage(':memory:', clock);
+  const server = await startIpamServer({ projects: ['alpha'], storage, clock, seed: false });
   const client = server.client('alpha');
   const empty = { project: 'alpha', fill: 0.5, existing: 0, room: 500 };
   await seed(client, storage, systemRandom, empty);

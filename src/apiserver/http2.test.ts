@@ -1,35 +1,19 @@
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../kube/index.ts';
-import { type Authority, inMemoryAuthority, type KeyPair } from './access/index.ts';
-import { admin, base, type Fixture, startServer, widget, widgets } from './testing/fixture.ts';
+import type { KeyPair } from './access/index.ts';
+import { admin, base, bearer, type Listening, startListening, widget, widgets } from './testing/fixture.ts';
 
-let api: Fixture;
-let authority: Authority;
-let port: number;
+let api: Listening;
 let session: ClientHttp2Session;
 
 beforeAll(async () => {
-  authority = await inMemoryAuthority({ clock: systemClock });
-  api = await startServer({
-    authenticator: {
-      authenticate(headers, certificate) {
-        if (headers.authorization === 'Bearer letmein') return admin;
-        return certificate === undefined
-          ? undefined
-          : { user: String(certificate.subject.CN), groups: ['system:masters'] };
-      },
-    },
-    limits: { gzipBytes: 10_000, watchBacklogBytes: 200_000 },
-  });
-  const tls = { key: authority.serving.key, cert: authority.serving.certificate, clientCa: authority.caCertificate };
-  ({ port } = await api.server.listen({ host: '127.0.0.1', port: 0, tls }));
+  api = await startListening({ limits: { gzipBytes: 10_000, watchBacklogBytes: 200_000 } });
 });
 afterAll(() => api.close());
 
 async function open(pair?: KeyPair): Promise<ClientHttp2Session> {
   const own = pair === undefined ? {} : { cert: pair.certificate, key: pair.key };
-  const opened = connect(`https://127.0.0.1:${port}`, { ca: authority.caCertificate, ...own });
+  const opened = connect(`https://127.0.0.1:${api.port}`, { ca: api.authority.caCertificate, ...own });
   await new Promise((resolve, reject) => {
     opened.once('connect', resolve);
     opened.once('error', reject);
@@ -51,7 +35,7 @@ async function ask(method: string, path: string, body?: object, over = session, 
   const stream = over.request({
     ':method': method,
     ':path': path,
-    ...(over === session ? { authorization: 'Bearer letmein' } : {}),
+    ...(over === session ? { authorization: bearer } : {}),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...more,
   });
@@ -64,7 +48,7 @@ async function ask(method: string, path: string, body?: object, over = session, 
 
 /** Opens a watch on the session; `lines` grows with what arrives. */
 async function watch(path: string): Promise<{ lines: string[]; until(count: number): Promise<void>; end(): void }> {
-  const stream = session.request({ ':path': path, authorization: 'Bearer letmein' });
+  const stream = session.request({ ':path': path, authorization: bearer });
   const lines: string[] = [];
   let rest = '';
   let wake = (): void => {};
@@ -104,7 +88,7 @@ describe('over HTTP/2', () => {
   });
 
   it('knows a client by its certificate, and refuses who has none', async () => {
-    const ada = await open(await authority.issueClient('ada', ['system:masters']));
+    const ada = await open(await api.authority.issueClient('ada', ['system:masters']));
     expect((await ask('GET', `${base}/api/v1/namespaces`, undefined, ada)).headers[':status']).toBe(200);
     ada.destroy();
     const nobody = await open();
@@ -126,7 +110,7 @@ describe('over HTTP/2', () => {
 
   it('cuts off a watch that is not read, and no other of its connection', async () => {
     const path = `${widgets}?watch=true&resourceVersion=0&labelSelector=flood`;
-    const slow = session.request({ ':path': path, authorization: 'Bearer letmein' });
+    const slow = session.request({ ':path': path, authorization: bearer });
     await new Promise((resolve) => slow.once('response', resolve));
     const quick = await watch(path);
     const labels = { flood: '' };
@@ -140,10 +124,8 @@ describe('over HTTP/2', () => {
   });
 
   it('ends what is going on when the server closes', async () => {
-    const other = await startServer({ authenticator: { authenticate: () => admin } });
-    const tls = { key: authority.serving.key, cert: authority.serving.certificate };
-    const listening = await other.server.listen({ host: '127.0.0.1', port: 0, tls });
-    const client = connect(`https://127.0.0.1:${listening.port}`, { ca: authority.caCertificate });
+    const other = await startListening({ authenticator: { authenticate: () => admin } });
+    const client = connect(`https://127.0.0.1:${other.port}`, { ca: other.authority.caCertificate });
     client.on('error', () => {});
     const stream = client.request({ ':path': `${widgets}?watch=true` });
     stream.on('error', () => {});

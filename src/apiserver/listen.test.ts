@@ -5,30 +5,14 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../kube/index.ts';
-import { type Authority, inMemoryAuthority } from './access/index.ts';
-import { admin, base, type Fixture, startServer, widget, widgets } from './testing/fixture.ts';
+import { base, bearer, type Listening, startListening, widget, widgets } from './testing/fixture.ts';
 
-let api: Fixture;
-let authority: Authority;
-let port: number;
+let api: Listening;
 let folder: string;
 
 beforeAll(async () => {
-  authority = await inMemoryAuthority({ clock: systemClock });
-  api = await startServer({
-    authenticator: {
-      authenticate(headers, certificate) {
-        if (headers.authorization === 'Bearer letmein') return admin;
-        if (certificate !== undefined) return { user: String(certificate.subject.CN), groups: ['system:masters'] };
-        return undefined;
-      },
-    },
-    limits: { gzipBytes: 10_000 },
-  });
+  api = await startListening({ limits: { gzipBytes: 10_000 } });
   await api.server.openPlane({ id: 'root', path: '/', crds: [] });
-  const tls = { key: authority.serving.key, cert: authority.serving.certificate, clientCa: authority.caCertificate };
-  ({ port } = await api.server.listen({ host: '127.0.0.1', port: 0, tls }));
   folder = mkdtempSync(join(tmpdir(), 'berth-listen-'));
   writeFileSync(join(folder, 'kubeconfig'), JSON.stringify(kubeconfig()));
 });
@@ -39,15 +23,15 @@ afterAll(async () => {
 });
 
 function kubeconfig(): object {
-  const server = `https://127.0.0.1:${port}${base}`;
-  const ca = Buffer.from(authority.caCertificate).toString('base64');
+  const server = `https://127.0.0.1:${api.port}${base}`;
+  const ca = Buffer.from(api.authority.caCertificate).toString('base64');
   return {
     apiVersion: 'v1',
     kind: 'Config',
     'current-context': 'hub',
     contexts: [{ name: 'hub', context: { cluster: 'hub', user: 'admin' } }],
     clusters: [{ name: 'hub', cluster: { server, 'certificate-authority-data': ca } }],
-    users: [{ name: 'admin', user: { token: 'letmein' } }],
+    users: [{ name: 'admin', user: { token: bearer.slice('Bearer '.length) } }],
   };
 }
 
@@ -62,10 +46,19 @@ function raw(
   path: string,
   options: { headers?: Record<string, string>; body?: string | Buffer; cert?: string; key?: string } = {},
 ): Promise<Raw> {
-  const { headers = { authorization: 'Bearer letmein' }, body, ...tls } = options;
+  const { headers = { authorization: bearer }, body, ...tls } = options;
   return new Promise((resolve, reject) => {
     const request = httpsRequest(
-      { host: '127.0.0.1', port, method, path, headers, ca: authority.caCertificate, ...tls, agent: false },
+      {
+        host: '127.0.0.1',
+        port: api.port,
+        method,
+        path,
+        headers,
+        ca: api.authority.caCertificate,
+        ...tls,
+        agent: false,
+      },
       (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -91,7 +84,7 @@ describe('HTTPS', () => {
   });
 
   it('knows a client by its certificate', async () => {
-    const client = await authority.issueClient('alice', []);
+    const client = await api.authority.issueClient('alice', []);
     const answer = await raw('GET', widgets, { headers: {}, cert: client.certificate, key: client.key });
     expect(answer.status).toBe(200);
   });
@@ -99,7 +92,7 @@ describe('HTTPS', () => {
   it('creates, and gives warnings each a header', async () => {
     const body = JSON.stringify({ ...widget('over-https', { colour: 1 }), bogus: 1 });
     const answer = await raw('POST', widgets, {
-      headers: { authorization: 'Bearer letmein', 'content-type': 'application/json' },
+      headers: { authorization: bearer, 'content-type': 'application/json' },
       body,
     });
     expect([answer.status, answer.headers.warning]).toEqual([
@@ -109,7 +102,7 @@ describe('HTTPS', () => {
   });
 
   it('compresses large answers for who accepts it', async () => {
-    const headers = { authorization: 'Bearer letmein', 'accept-encoding': 'gzip' };
+    const headers = { authorization: bearer, 'accept-encoding': 'gzip' };
     const answer = await raw('GET', `${base}/openapi/v2`, { headers });
     expect(answer.headers['content-encoding']).toBe('gzip');
     expect(JSON.parse(gunzipSync(answer.body).toString('utf8')).swagger).toBe('2.0');
@@ -127,10 +120,10 @@ describe('HTTPS', () => {
       const request = httpsRequest(
         {
           host: '127.0.0.1',
-          port,
+          port: api.port,
           path: `${widgets}?watch=true&fieldSelector=metadata.name%3Dstreamed`,
-          headers: { authorization: 'Bearer letmein' },
-          ca: authority.caCertificate,
+          headers: { authorization: bearer },
+          ca: api.authority.caCertificate,
           agent: false,
         },
         (response) => {

@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { systemClock } from '../kube/index.ts';
 import type { KubeList, KubeObject } from '../meta/index.ts';
-import { openStorage } from './storage/index.ts';
 import { base, startServer, widget, widgets } from './testing/fixture.ts';
+import { openTestStorage } from './testing/storage.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -14,15 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 async function start() {
-  const storage = await openStorage({
-    file: join(folder, 'state.db'),
-    clock: systemClock,
-    log: () => {},
-    procedures: [],
-    onFatal: (error) => {
-      throw error;
-    },
-  });
+  const storage = await openTestStorage({ file: join(folder, 'state.db') });
   return startServer({ storage });
 }
 

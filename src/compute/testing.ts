@@ -1,8 +1,6 @@
-import { pino } from 'pino';
 import {
-  crdManifest,
+  crdsOf,
   Instance,
-  kindsOf,
   LocationBinding,
   NetworkContext,
   NetworkInterface,
@@ -12,41 +10,10 @@ import {
   Workload,
   WorkloadDeployment,
 } from '../api/index.ts';
-import {
-  ApiServer,
-  adminIdentity,
-  controllerRoles,
-  defaultRoles,
-  Lifecycle,
-  lifecyclePlane,
-  openStorage,
-  RbacAuthorizer,
-  serviceAccountIdentity,
-} from '../apiserver/index.ts';
+import { Environment, type Sent } from '../apiserver/testing/index.ts';
 import { carryDown, carryNamespaces, carryUp } from '../federation/index.ts';
-import {
-  applyStatus,
-  type Client,
-  type Controller,
-  createClient,
-  createManager,
-  createRecorder,
-  mergeStatus,
-  type Plane,
-  type PlaneRef,
-  systemClock,
-  systemRandom,
-  type Transport,
-} from '../kube/index.ts';
-import {
-  apiVersionOf,
-  ClusterRole,
-  ClusterRoleBinding,
-  formatTime,
-  isTerminating,
-  type KubeObject,
-  type Stored,
-} from '../meta/index.ts';
+import { applyStatus, type Client, type Controller, mergeStatus, type Plane, planeRef } from '../kube/index.ts';
+import { apiVersionOf, isTerminating, type KubeObject, type Stored } from '../meta/index.ts';
 import {
   computeCellControllers,
   computeHubControllers,
@@ -54,103 +21,47 @@ import {
   instancePublication,
 } from './index.ts';
 
-/** Compute against the real server, on planes like the platform's, with plain stand-ins for its neighbours. */
-
 export const location = 'us-central-1';
 export const refs = {
-  hub: { id: 'hub', role: 'hub', name: 'hub' },
-  cell: { id: `cell/${location}`, role: 'cell', name: location },
-  project: { id: 'project/alpha', role: 'project', name: 'alpha' },
-} as const satisfies Record<string, PlaneRef>;
+  hub: planeRef('hub'),
+  cell: planeRef('cell', location),
+  project: planeRef('project', 'alpha'),
+};
 
-/** Where the embedded server serves a plane. */
-function pathOf({ role, name }: PlaneRef): string {
-  if (role === 'hub') return '/planes/hub';
-  if (role === 'cell') return `/planes/cells/${name}`;
-  return `/apis/resourcemanager.miloapis.com/v1alpha1/projects/${name}/control-plane`;
-}
-
-export interface Harness {
+export interface Rig {
+  environment: Environment;
   project: Client;
   hub: Client;
   cell: Client;
-  /** Lets a plane's controllers in. */
-  engage(plane: PlaneRef): void;
-  /** Every request that was not a read, as `who METHOD path`. */
-  writes: string[];
-  /** Every request of any kind. */
-  requests: string[];
+  /** Every request, reads and informers' included. */
+  requests: Sent[];
   /** Claims the stand-in for network services refuses, by name: reason and message. */
   refused: Map<string, { reason: string; message: string }>;
-  /** Resolves once `check` answers something truthy; throws its last complaint after ten seconds. */
-  until<T>(check: () => Promise<T | undefined | false>, what: string): Promise<T>;
-  /** Resolves once nothing has been written for a while. */
-  settled(): Promise<void>;
-  close(): Promise<void>;
 }
 
-export interface HarnessOptions {
+export interface RigOptions {
   networking?: boolean;
-  /** Planes engaged at the start, in order; all where absent. */
-  engaged?: readonly PlaneRef[];
+  /** Whether controllers reach the planes from the start; default true. */
+  engaged?: boolean;
 }
 
-export async function startHarness({ networking = true, engaged }: HarnessOptions = {}): Promise<Harness> {
-  const clock = systemClock;
-  const random = systemRandom;
-  const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
-  const storage = await openStorage({
-    file: ':memory:',
-    clock,
-    log: () => {},
-    procedures: [],
-    onFatal: (error) => {
-      throw error;
-    },
-  });
-  const authorizer = new RbacAuthorizer(storage);
-  const authenticator = { authenticate: () => undefined };
-  const server = new ApiServer({ storage, clock, random, log, authorizer, authenticator });
-  const lifecycle = new Lifecycle({ storage, clock, random, onError: () => {} });
-  const requests: string[] = [];
-  const writes: string[] = [];
-  const recorded = (who: string, transport: Transport): Transport => ({
-    ...transport,
-    close: () => transport.close(),
-    request(request) {
-      const line = `${who} ${request.method} ${request.path}`;
-      requests.push(line);
-      if (request.method !== 'GET') writes.push(line);
-      return transport.request(request);
-    },
-  });
-  const manager = createManager({
-    clock,
-    random,
-    log,
-    connect: (plane, who) => ({
-      transport: recorded(who, server.transport(serviceAccountIdentity(who))),
-      basePath: pathOf(plane),
-    }),
-  });
-  const refused: Harness['refused'] = new Map();
+/** Compute at work on a hub, a cell and a project, with plain stand-ins for its neighbours. */
+export async function openCompute({ networking = true, engaged = true }: RigOptions = {}): Promise<Rig> {
+  const environment = await Environment.open();
+  const { clock, recorder, wire } = environment;
+  const requests: Sent[] = [];
+  wire.onRequest = (sent) => requests.push(sent);
+  const refused: Rig['refused'] = new Map();
   const options = { hub: refs.hub.id };
   const deps = {
     clock,
     hub: refs.hub.id,
+    recorder,
     networkingIntegration: networking,
     referencedData: false,
     dataPlane: 'none',
-    recorder: (plane: Plane, controller: string) =>
-      createRecorder({
-        client: plane.client,
-        clock,
-        random,
-        reportingController: controller,
-        reportingInstance: 'test',
-      }),
   } as const;
-  const controllers = [
+  environment.use(() => [
     carryNamespaces(options),
     carryDown({ type: ServingLocation, selectedBy: 'name', drains: false }, options),
     carryDown({ type: WorkloadDeployment, selectedBy: { label: topologyKeys.location }, drains: true }, options),
@@ -160,65 +71,24 @@ export async function startHarness({ networking = true, engaged }: HarnessOption
     ...computeCellControllers(deps),
     provider,
     ...(networking ? [networkServices(refused)] : []),
-  ];
-  for (const controller of controllers) manager.add(controller);
-
-  const open = async (plane: PlaneRef): Promise<Client> => {
-    const basePath = pathOf(plane);
-    const crds = kindsOf(plane.role)
-      .filter((kind) => kind.servedBy === 'crd')
-      .map(crdManifest);
-    await server.openPlane({ id: plane.id, path: basePath, crds });
-    await authorizer.openPlane(plane.id);
-    const client = createClient({ transport: server.transport(adminIdentity), basePath, clock });
-    for (const roles of [controllerRoles(controllers, plane.role), defaultRoles(plane.role, plane.name)]) {
-      for (const role of roles.clusterRoles) await client.create(ClusterRole, role);
-      for (const binding of roles.clusterRoleBindings) await client.create(ClusterRoleBinding, binding);
-    }
-    await lifecycle.openPlane(lifecyclePlane(server, { id: plane.id, path: basePath }, clock));
-    return client;
+  ]);
+  for (const plane of Object.values(refs)) await environment.openPlane(plane, { crds: crdsOf(plane.role) }, engaged);
+  const rig = {
+    environment,
+    hub: environment.hub,
+    cell: environment.cell(),
+    project: environment.project(),
+    requests,
+    refused,
   };
-  const [hub, cell, project] = [await open(refs.hub), await open(refs.cell), await open(refs.project)];
-  await hub.create(ServingLocation, {
+  await rig.hub.create(ServingLocation, {
     apiVersion: apiVersionOf(ServingLocation),
     kind: ServingLocation.kind,
     metadata: { name: location },
   } as ServingLocation);
-  await project.create(LocationBinding, bindingOf(location));
-  for (const plane of engaged ?? Object.values(refs)) manager.engage(plane);
-  manager.start();
-
-  return {
-    project,
-    hub,
-    cell,
-    writes,
-    requests,
-    refused,
-    engage: (plane) => manager.engage(plane),
-    async until(check, what) {
-      const deadline = clock.monotonic() + 10_000;
-      for (;;) {
-        const answer = await check();
-        if (answer !== undefined && answer !== false) return answer;
-        if (clock.monotonic() > deadline) throw new Error(`not within 10 s: ${what}`);
-        await clock.sleep(5);
-      }
-    },
-    async settled() {
-      for (let before = -1; before !== writes.length; ) {
-        before = writes.length;
-        await clock.sleep(400);
-      }
-    },
-    async close() {
-      await manager.stop();
-      await lifecycle.stop();
-      await server.close();
-      authorizer.close();
-      await storage.close();
-    },
-  };
+  await rig.project.create(LocationBinding, bindingOf(location));
+  environment.start();
+  return rig;
 }
 
 export function bindingOf(name: string): LocationBinding {
@@ -277,7 +147,7 @@ const provider: Controller = {
 };
 
 /** What network services do as far as compute sees it: binds claims to interfaces that keep their addresses. */
-function networkServices(refused: Harness['refused']): Controller {
+function networkServices(refused: Rig['refused']): Controller {
   let addresses = 0;
   const held = async (plane: Plane, claim: Stored<NetworkInterfaceClaim>): Promise<Stored<NetworkInterface>> => {
     const claimRef = { name: claim.metadata.name, uid: claim.metadata.uid };
@@ -363,10 +233,8 @@ function networkServices(refused: Harness['refused']): Controller {
   };
 }
 
-const start = systemClock.now();
-
 export function condition(type: string, status: 'True' | 'False' | 'Unknown', reason: string, message = 'said') {
-  return { type, status, reason, message, observedGeneration: 1, lastTransitionTime: formatTime(start) };
+  return { type, status, reason, message, observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' };
 }
 
 export function keyOf(object: KubeObject): { namespace: string; name: string } {

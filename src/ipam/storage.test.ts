@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { IpPrefix } from '../address/index.ts';
-import { type BackingRequest, openStorage, type ServedResource, type Storage } from '../apiserver/index.ts';
+import type { BackingRequest, ServedResource } from '../apiserver/index.ts';
+import { openTestStorage } from '../apiserver/testing/index.ts';
 import { VirtualClock } from '../kube/index.ts';
 import type { KubeObject } from '../meta/index.ts';
 import { createIpam, proceduresUrl, seedClasses, seedPools, seedRanges } from './index.ts';
@@ -19,15 +20,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 async function open() {
   const clock = new VirtualClock();
-  const storage: Storage = await openStorage({
-    file: join(folder, 'db'),
-    clock,
-    log: () => {},
-    procedures: [proceduresUrl],
-    onFatal: (error) => {
-      throw error;
-    },
-  });
+  const storage = await openTestStorage({ file: join(folder, 'db'), clock, procedures: [proceduresUrl] });
   const ipam = createIpam({ storage, clock, log: { error: () => {} }, defaultRestSeconds: 60 });
   const request = (plural: Plural, dryRun: boolean): BackingRequest => ({
     plane: 'project/alpha',

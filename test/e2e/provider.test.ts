@@ -12,7 +12,7 @@ let stack: Stack;
 afterEach(() => stack.close());
 
 async function judged(make: (clock: VirtualClock) => Controller): Promise<Outcome[]> {
-  stack = await Stack.open({ projects: [], controllers: (clock) => [make(clock)] });
+  stack = await Stack.open({ projects: [], controllers: ({ clock }) => [make(clock)] });
   const { clock } = stack;
   return clock.advanceUntil(runSuite(options(clock)));
 }

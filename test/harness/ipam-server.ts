@@ -1,8 +1,9 @@
 import { pino } from 'pino';
 import type { Registry } from 'prom-client';
-import { crdManifest, IPClass, IPPool, kindsOf } from '../../src/api/index.ts';
-import { ApiServer, type Authorizer, adminIdentity, openStorage, type Storage } from '../../src/apiserver/index.ts';
-import { createIpam, type Ipam, proceduresUrl, seedClasses, seedPools, seedRanges } from '../../src/ipam/index.ts';
+import { crdsOf, IPClass, IPPool, kindsOf } from '../../src/api/index.ts';
+import { ApiServer, type Authorizer, adminIdentity, planePath, type Storage } from '../../src/apiserver/index.ts';
+import { openTestStorage } from '../../src/apiserver/testing/index.ts';
+import { createIpam, type Ipam, ipamStorage, seedClasses, seedPools, seedRanges } from '../../src/ipam/index.ts';
 import {
   type Client,
   type Clock,
@@ -38,20 +39,10 @@ export interface IpamServerOptions {
 }
 
 export function openIpamStorage(file = ':memory:', clock: Clock = systemClock): Promise<Storage> {
-  return openStorage({
-    file,
-    clock,
-    log: () => {},
-    procedures: [proceduresUrl],
-    uncached: (resource) => resource.startsWith('ipam.miloapis.com/'),
-    onFatal: (error) => {
-      throw error;
-    },
-  });
+  return openTestStorage({ file, clock, ...ipamStorage });
 }
 
-export const projectPath = (project: string) =>
-  `/apis/resourcemanager.miloapis.com/v1alpha1/projects/${project}/control-plane`;
+const projectPath = (project: string) => planePath({ role: 'project', name: project });
 
 /** The real API server with IPAM's kinds in some projects, and no network: no sockets, everything allowed. */
 export async function startIpamServer(options: IpamServerOptions): Promise<IpamServer> {
@@ -74,8 +65,7 @@ export async function startIpamServer(options: IpamServerOptions): Promise<IpamS
     authorizer: everybody,
     ...(metrics === undefined ? {} : { metrics }),
   });
-  const kinds = kindsOf('project');
-  await server.openPlane({ id: 'root', path: '/', crds: kindsOf('root').map(crdManifest) });
+  await server.openPlane({ id: 'root', path: '/', crds: crdsOf('root') });
   const client = (project: string) =>
     createClient({ transport: server.transport(adminIdentity), basePath: projectPath(project), clock });
   for (const [index, project] of options.projects.entries()) {
@@ -83,11 +73,8 @@ export async function startIpamServer(options: IpamServerOptions): Promise<IpamS
       id: `project/${project}`,
       path: projectPath(project),
       project,
-      crds: kinds.filter((kind) => kind.servedBy === 'crd').map(crdManifest),
-      aggregated: ipam.backings.map(({ kind, backing }) => ({
-        kind: kinds.find((each) => each.kind === kind)!,
-        backing,
-      })),
+      crds: crdsOf('project'),
+      aggregated: ipam.aggregated(kindsOf('project')),
     });
     if (!seed) continue;
     for (const each of seedClasses()) await client(project).create(IPClass, each);

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { systemClock, VirtualClock } from '../../kube/index.ts';
+import { VirtualClock } from '../../kube/index.ts';
 import { type KubeObject, parseTime } from '../../meta/index.ts';
-import { openStorage } from '../storage/index.ts';
 import type { Storage } from '../storage/storage.ts';
 import { base, type Fixture, startServer } from '../testing/fixture.ts';
+import { openTestStorage } from '../testing/storage.ts';
 import { AccountAuthenticator } from './account-authenticator.ts';
 import { AccountTokens } from './account-tokens.ts';
 import { tokenReview } from './token-review.ts';
@@ -23,15 +23,7 @@ let server: Fixture;
 
 beforeEach(async () => {
   clock = new VirtualClock(parseTime('2026-01-01T00:00:00Z')!);
-  storage = await openStorage({
-    file: ':memory:',
-    clock: systemClock,
-    log: () => {},
-    procedures: [],
-    onFatal: (error) => {
-      throw error;
-    },
-  });
+  storage = await openTestStorage();
   const accountTokens = AccountTokens.inMemory(clock);
   authenticator = new AccountAuthenticator(accountTokens, storage);
   const statics = { identify: (token: string) => (token === 'admin' ? { user: 'admin', groups: ['g'] } : undefined) };

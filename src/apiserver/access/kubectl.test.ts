@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient, systemClock, systemRandom } from '../../kube/index.ts';
 import { ClusterRole, ClusterRoleBinding, type PolicyRule } from '../../meta/index.ts';
 import { ApiServer } from '../server.ts';
-import { openStorage } from '../storage/index.ts';
 import type { Storage } from '../storage/storage.ts';
+import { openTestStorage } from '../testing/storage.ts';
 import {
   AccountAuthenticator,
   AccountTokens,
@@ -49,15 +49,7 @@ describe.runIf(kubectlIsThere())('kubectl against a server with authentication a
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'berth-kubectl-'));
-    storage = await openStorage({
-      file: ':memory:',
-      clock: systemClock,
-      log: () => {},
-      procedures: [],
-      onFatal: (error) => {
-        throw error;
-      },
-    });
+    storage = await openTestStorage();
     tokens = await TokenStore.open(folder);
     const authority = await ensureAuthority(join(folder, 'pki'), { clock: systemClock });
     authorizer = new RbacAuthorizer(storage);

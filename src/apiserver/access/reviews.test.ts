@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Identity, systemClock } from '../../kube/index.ts';
+import type { Identity } from '../../kube/index.ts';
 import type { KubeObject, PolicyRule } from '../../meta/index.ts';
-import { openStorage } from '../storage/index.ts';
 import type { Storage } from '../storage/storage.ts';
+import { openTestStorage } from '../testing/storage.ts';
 import { defaultRoles } from './default-roles.ts';
 import { adminIdentity } from './identities.ts';
 import { RbacAuthorizer } from './rbac/authorizer.ts';
@@ -20,15 +20,7 @@ beforeEach(async () => {
     ['clusterroles', [...defaultRoles('hub', 'hub').clusterRoles, role('reader', [reader])]],
     ['clusterrolebindings', [...defaultRoles('hub', 'hub').clusterRoleBindings, binding()]],
   ];
-  storage = await openStorage({
-    file: ':memory:',
-    clock: systemClock,
-    log: () => {},
-    procedures: [],
-    onFatal: (error) => {
-      throw error;
-    },
-  });
+  storage = await openTestStorage();
   const puts = objects.flatMap(([plural, list]) =>
     list.map((object) => ({
       key: {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock, VirtualClock } from '../../kube/index.ts';
 import { formatMicroTime, formatTime } from '../../meta/index.ts';
-import { openStorage } from '../storage/index.ts';
 import type { Storage, StorageEvent } from '../storage/storage.ts';
+import { openTestStorage } from '../testing/storage.ts';
 import { EventRetention } from './event-retention.ts';
 import { PlaneFeed } from './follow.ts';
 
@@ -15,15 +15,7 @@ let retention: EventRetention;
 const errors: unknown[] = [];
 
 beforeEach(async () => {
-  storage = await openStorage({
-    file: ':memory:',
-    clock: systemClock,
-    log: () => {},
-    procedures: [],
-    onFatal: (error) => {
-      throw error;
-    },
-  });
+  storage = await openTestStorage();
   clock = new VirtualClock();
   begin();
 });

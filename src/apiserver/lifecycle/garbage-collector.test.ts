@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DeleteOptions } from '../../kube/index.ts';
 import { CustomResourceDefinition, Event, type KubeObject, type ResourceType, type Stored } from '../../meta/index.ts';
-import { configMaps, make, openTestPlane, type TestPlane } from './test-plane.ts';
+import { configMaps, make, openTestPlane, type TestPlane } from './testing.ts';
 
 let plane: TestPlane;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findCondition, Namespace } from '../../meta/index.ts';
-import { configMaps, make, openTestPlane, type TestPlane } from './test-plane.ts';
+import { configMaps, make, openTestPlane, type TestPlane } from './testing.ts';
 
 let plane: TestPlane;
 beforeEach(async () => {

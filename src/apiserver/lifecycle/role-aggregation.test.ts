@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ClusterRole, type PolicyRule } from '../../meta/index.ts';
-import { openTestPlane, type TestPlane } from './test-plane.ts';
+import { openTestPlane, type TestPlane } from './testing.ts';
 
 let plane: TestPlane;
 beforeAll(async () => {

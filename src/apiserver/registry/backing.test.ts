@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../kube/index.ts';
 import { ApiError, type KubeList, type KubeObject, type Status } from '../../meta/index.ts';
 import type { AggregatedResource } from '../custom-resources.ts';
 import type { BackingRequest, ResourceBacking } from '../resource.ts';
-import { openStorage } from '../storage/index.ts';
 import type { Storage } from '../storage/storage.ts';
 import { base, type Fixture, startServer, textOf } from '../testing/fixture.ts';
 
@@ -77,14 +75,7 @@ const numbers = `${base}/apis/test.io/v1/namespaces/default/numbers`;
 const asked: BackingRequest[] = [];
 let api: Fixture;
 beforeAll(async () => {
-  const storage = await openStorage({
-    file: ':memory:',
-    clock: systemClock,
-    log: () => {},
-    procedures: [],
-    onFatal: () => {},
-  });
-  api = await startServer({ storage, plane: { project: 'p1', aggregated: [{ kind, backing: numbering(asked) }] } });
+  api = await startServer({ plane: { project: 'p1', aggregated: [{ kind, backing: numbering(asked) }] } });
 });
 afterAll(() => api.close());
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock, VirtualClock } from '../../kube/index.ts';
+import { VirtualClock } from '../../kube/index.ts';
 import type { KubeList, KubeObject, Status } from '../../meta/index.ts';
-import { openStorage } from '../storage/index.ts';
 import { base, type Fixture, startServer, textOf, widget, widgets } from '../testing/fixture.ts';
+import { openTestStorage } from '../testing/storage.ts';
 
 type List = KubeList<KubeObject>;
 const merge = 'application/merge-patch+json';
@@ -294,14 +294,7 @@ describe('watch', () => {
   });
 
   it('tells with 410 in an ERROR event that history is gone', async () => {
-    const storage = await openStorage({
-      file: ':memory:',
-      clock: systemClock,
-      log: () => {},
-      procedures: [],
-      onFatal: () => {},
-      history: { revisions: 5 },
-    });
+    const storage = await openTestStorage({ history: { revisions: 5 } });
     const own = await startServer({ storage });
     const first = (await own.send('POST', widgets, widget('a'))).body;
     for (let index = 0; index < 50; index++) {

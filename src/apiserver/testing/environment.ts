@@ -22,10 +22,14 @@ import { Wire } from './wire.ts';
 /** Longest time of the clock that `until` lets pass where nothing else is said. */
 const patienceSeconds = 120;
 
-export interface EnvironmentOptions {
+export interface EnvironmentOptions extends ProcessOptions {
   /** Of everything left to chance; default 1. */
   seed?: number;
   storage?: TestServerOptions['storage'];
+}
+
+/** How the processes of the controllers are. */
+export interface ProcessOptions {
   /** Every controller in a process of its own, with caches of its own; default: one for all. */
   apart?: boolean;
   /** Puts something between an identity and the server, below the wire. */
@@ -41,7 +45,7 @@ export class Environment {
   readonly random: Random;
   readonly server: TestServer;
   readonly wire = new Wire();
-  readonly #options: EnvironmentOptions;
+  readonly #process: ProcessOptions;
   readonly #recorders: Recorders;
   readonly #planes = new Map<string, PlaneRef>();
   #make: () => readonly Controller[] = () => [];
@@ -49,21 +53,17 @@ export class Environment {
   #controllers: readonly Controller[] = [];
   #managers: Manager[] = [];
 
-  protected constructor(server: TestServer, clock: VirtualClock, options: EnvironmentOptions) {
+  protected constructor(server: TestServer, clock: VirtualClock, process: ProcessOptions) {
     this.server = server;
     this.clock = clock;
     this.random = server.random;
-    this.#options = options;
+    this.#process = process;
     this.#recorders = new Recorders({ clock, random: server.random, domain: 'berth.datumapis.com', instance: '1' });
   }
 
-  static async open(options: EnvironmentOptions = {}): Promise<Environment> {
+  static async open({ seed = 1, storage = {}, ...process }: EnvironmentOptions = {}): Promise<Environment> {
     const clock = new VirtualClock();
-    return new Environment(await Environment.serve(clock, options), clock, options);
-  }
-
-  protected static serve(clock: VirtualClock, { seed = 1, storage = {} }: EnvironmentOptions): Promise<TestServer> {
-    return TestServer.open({ clock, random: seededRandom(seed), storage });
+    return new Environment(await TestServer.open({ clock, random: seededRandom(seed), storage }), clock, process);
   }
 
   /** What `start` starts, made anew for each process; planes opened from now on grant them their rights. */
@@ -76,7 +76,7 @@ export class Environment {
   start(): void {
     this.wire.crashed = false;
     this.#controllers = this.#make();
-    const processes = this.#options.apart ? this.#controllers.map((each) => [each]) : [this.#controllers];
+    const processes = this.#process.apart ? this.#controllers.map((each) => [each]) : [this.#controllers];
     this.#managers = processes.map((controllers) => {
       const { clock, random } = this;
       const manager = createManager({
@@ -106,10 +106,10 @@ export class Environment {
     await this.settle();
   }
 
-  /** Serves a plane with the rights of the controllers, and lets them in. */
-  async openPlane(plane: PlaneRef, content: PlaneContent): Promise<Client> {
+  /** Serves a plane with the rights of the controllers, and lets them in unless they are to be `engaged` later. */
+  async openPlane(plane: PlaneRef, content: PlaneContent, engaged = true): Promise<Client> {
     const client = await this.server.openPlane(plane, content, this.#controllers);
-    this.engage(plane);
+    if (engaged) this.engage(plane);
     return client;
   }
 
@@ -163,7 +163,7 @@ export class Environment {
   };
 
   #transport(plane: PlaneRef, identity: string): Transport {
-    const { connect = (transport) => transport } = this.#options;
+    const { connect = (transport) => transport } = this.#process;
     const transport = connect(this.server.api.transport(serviceAccountIdentity(identity)), identity);
     return this.wire.through(transport, identity, plane.id, planePath(plane));
   }

@@ -1,64 +1,29 @@
 import { pino } from 'pino';
 import { type Identity, systemClock, systemRandom, type TransportResponse } from '../../kube/index.ts';
-import type { CustomResourceDefinition, KubeObject, Status } from '../../meta/index.ts';
+import type { KubeObject, Status } from '../../meta/index.ts';
+import { type Authority, inMemoryAuthority } from '../access/index.ts';
 import type { Authorizer } from '../access/interfaces.ts';
 import { ApiServer, type ApiServerOptions, type PlaneOptions } from '../server.ts';
-import { openStorage } from '../storage/index.ts';
+import { openTestStorage } from './storage.ts';
+import { widgetDefinitionOf, widgetOf } from './widgets.ts';
 
 /** A server on memory storage, for tests of this room: real everywhere, driven over the direct transport. */
 
 export const base = '/planes/hub';
 export const widgets = `${base}/apis/example.com/v1/namespaces/default/widgets`;
 
-/** A CRD with status, scale, defaults, a CEL transition rule and a selectable field. */
-export const widgetDefinition: CustomResourceDefinition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.com' },
+/** With a default, and a CEL transition rule. */
+export const widgetDefinition = widgetDefinitionOf({
+  group: 'example.com',
+  columns: [{ name: 'Phase', type: 'string', jsonPath: '.status.phase' }],
   spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList', shortNames: ['wd'] },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        subresources: {
-          status: {},
-          scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
-        },
-        selectableFields: [{ jsonPath: '.spec.color' }],
-        additionalPrinterColumns: [
-          { name: 'Color', type: 'string', jsonPath: '.spec.color' },
-          { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
-        ],
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: {
-              spec: {
-                type: 'object',
-                properties: {
-                  color: { type: 'string', default: 'red' },
-                  replicas: { type: 'integer', minimum: 0 },
-                  fixed: {
-                    type: 'string',
-                    'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'fixed is fixed' }],
-                  },
-                },
-              },
-              status: {
-                type: 'object',
-                properties: { phase: { type: 'string' }, replicas: { type: 'integer' } },
-              },
-            },
-          },
-        },
-      },
-    ],
+    properties: {
+      color: { type: 'string', default: 'red' },
+      replicas: { type: 'integer', minimum: 0 },
+      fixed: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'fixed is fixed' }] },
+    },
   },
-};
+});
 
 export const admin: Identity = { user: 'admin', groups: ['system:masters', 'system:authenticated'] };
 const everybody: Authorizer = { authorize: () => ({ allowed: true }) };
@@ -106,17 +71,7 @@ export interface WatchLog {
 export async function startServer(
   options: Partial<ApiServerOptions> & { plane?: Partial<PlaneOptions> } = {},
 ): Promise<Fixture> {
-  const storage =
-    options.storage ??
-    (await openStorage({
-      file: ':memory:',
-      clock: systemClock,
-      log: () => {},
-      procedures: [],
-      onFatal: (error) => {
-        throw error;
-      },
-    }));
+  const storage = options.storage ?? (await openTestStorage());
   const server = new ApiServer({
     clock: systemClock,
     random: systemRandom,
@@ -155,6 +110,33 @@ export async function startServer(
       await storage.close();
     },
   };
+}
+
+/** A server on a port of loopback, and who signs its clients. */
+export interface Listening extends Fixture {
+  port: number;
+  authority: Authority;
+}
+
+export const bearer = 'Bearer letmein';
+
+/** As `startServer`, over TLS: `admin` is who sends `bearer`, and who has a certificate is whom it names. */
+export async function startListening(options: Parameters<typeof startServer>[0] = {}): Promise<Listening> {
+  const authority = await inMemoryAuthority({ clock: systemClock });
+  const fixture = await startServer({
+    authenticator: {
+      authenticate(headers, certificate) {
+        if (headers.authorization === bearer) return admin;
+        if (certificate === undefined) return undefined;
+        return { user: String(certificate.subject.CN), groups: ['system:masters'] };
+      },
+    },
+    ...options,
+  });
+  const { key, certificate: cert } = authority.serving;
+  const tls = { key, cert, clientCa: authority.caCertificate };
+  const { port } = await fixture.server.listen({ host: '127.0.0.1', port: 0, tls });
+  return { ...fixture, port, authority };
 }
 
 export async function textOf(response: TransportResponse): Promise<string> {
@@ -203,6 +185,5 @@ function watchLog(response: TransportResponse, abort: AbortController): WatchLog
 }
 
 /** A Widget; `spec` and metadata as given. */
-export function widget(name: string, spec: object = {}, metadata: object = {}): KubeObject {
-  return { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name, ...metadata }, spec };
-}
+export const widget = (name: string, spec: object = {}, metadata: object = {}): KubeObject =>
+  widgetOf('example.com', name, spec, metadata);

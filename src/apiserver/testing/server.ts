@@ -15,7 +15,7 @@ import { adminIdentity } from '../access/identities.ts';
 import { RbacAuthorizer } from '../access/rbac/authorizer.ts';
 import { controllerRoles } from '../access/roles.ts';
 import { planePath } from '../http/path.ts';
-import { Lifecycle, lifecyclePlane } from '../lifecycle/index.ts';
+import { Lifecycle, type LifecyclePlane, lifecyclePlane } from '../lifecycle/index.ts';
 import { ApiServer, type ApiServerOptions, type PlaneOptions } from '../server.ts';
 import type { StorageOptions } from '../storage/open.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -34,8 +34,6 @@ export interface TestServerOptions {
   storage?: Partial<Omit<StorageOptions, 'clock'>>;
   /** What of the server is to be otherwise. Nobody is authenticated by default: callers come with their identity. */
   server?: Partial<Omit<ApiServerOptions, 'storage' | 'authorizer' | 'clock' | 'random' | 'log'>>;
-  /** How long Events are kept; see `LifecycleSettings`. */
-  eventRetentionMilliseconds?: number;
 }
 
 /** Store, RBAC, handlers and what happens by itself, of any planes: all real, reached without sockets. */
@@ -50,7 +48,6 @@ export class TestServer {
 
   private constructor(storage: Storage, clock: Clock, options: TestServerOptions) {
     const { random = systemRandom, log = pino({ level: process.env.TEST_LOG ?? 'silent' }), server } = options;
-    const { eventRetentionMilliseconds } = options;
     this.clock = clock;
     this.random = random;
     this.log = log;
@@ -64,7 +61,6 @@ export class TestServer {
       clock,
       random,
       onError: (err, what) => log.warn({ err }, what),
-      ...(eventRetentionMilliseconds === undefined ? {} : { eventRetentionMilliseconds }),
     });
   }
 
@@ -74,16 +70,22 @@ export class TestServer {
   }
 
   /** Serves a plane, with the roles every plane has and those of `controllers`. Answers its administrator's client. */
-  async openPlane(
+  async openPlane(plane: PlaneRef, content?: PlaneContent, controllers?: readonly Controller[]): Promise<Client> {
+    const client = await this.servePlane(plane, content, controllers);
+    await this.lifecycle.openPlane(this.lifecyclePlane(plane));
+    return client;
+  }
+
+  /** As `openPlane`, but nothing happens in it by itself. */
+  async servePlane(
     plane: PlaneRef,
     content: PlaneContent = { crds: [] },
     controllers: readonly Controller[] = [],
   ): Promise<Client> {
     const { id, role, name } = plane;
-    const path = planePath(plane);
     await this.api.openPlane({
       id,
-      path: path === '' ? '/' : path,
+      path: planePath(plane) || '/',
       ...(role === 'project' ? { project: name } : {}),
       ...content,
     });
@@ -96,8 +98,11 @@ export class TestServer {
       for (const each of clusterRoles) await client.create(ClusterRole, each);
       for (const each of clusterRoleBindings) await client.create(ClusterRoleBinding, each);
     }
-    await this.lifecycle.openPlane(lifecyclePlane(this.api, { id, path }, this.clock));
     return client;
+  }
+
+  lifecyclePlane(plane: PlaneRef): LifecyclePlane {
+    return lifecyclePlane(this.api, { id: plane.id, path: planePath(plane) }, this.clock);
   }
 
   /** The plane and everything in it are gone. `forget` is called between the two steps, for what is kept elsewhere. */

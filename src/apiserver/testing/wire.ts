@@ -1,4 +1,5 @@
 import type { Transport, TransportRequest, TransportResponse } from '../../kube/index.ts';
+import { parseResourcePath } from '../http/path.ts';
 
 /** A request of a controller. */
 export interface Sent {
@@ -13,11 +14,10 @@ export interface Sent {
   status?: number;
 }
 
-/** `POST vpcattachments`, `PUT vpcattachments/status`. */
+/** What is written, as `POST vpcattachments`, `PUT vpcattachments/status`. */
 export function verbAndResource({ method, path }: Pick<Sent, 'method' | 'path'>): string {
-  const [, plural = '', subresource = ''] =
-    /(?:namespaces\/[^/]+\/|\/v[^/]+\/)([a-z-]+)(?:\/[^/]+(\/[^/]+)?)?$/.exec(path) ?? [];
-  return `${method} ${plural}${subresource}`;
+  const { plural = path, subresource = '' } = parseResourcePath(path) ?? {};
+  return `${method} ${plural}${subresource === '' ? '' : `/${subresource}`}`;
 }
 
 /** What passes from controllers to the planes, and where it is cut. */
@@ -55,11 +55,11 @@ export class Wire {
     const sent: Sent = { by, plane, method, path };
     this.onRequest?.(sent);
     if (method === 'GET' || path.startsWith('/apis/events.k8s.io/')) return transport.request(request);
-    this.writes.push(sent);
-    await this.beforeWrite?.(sent);
     const { crash } = this;
-    if (crash !== undefined && this.writes.length === crash.at) {
-      if (crash.applied) await transport.request(request).catch(() => undefined);
+    const last = this.writes.push(sent) === crash?.at;
+    await this.beforeWrite?.(sent);
+    if (last) {
+      if (crash?.applied) await transport.request(request).catch(() => undefined);
       this.crashed = true;
       throw new Error('the process has ended');
     }

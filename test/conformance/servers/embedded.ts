@@ -5,13 +5,13 @@ import {
   ApiServer,
   type Authenticator,
   inMemoryAuthority,
-  openStorage,
   RbacAuthorizer,
   refuseEscalation,
   reviewKinds,
   tokenReview,
   unionAuthenticator,
 } from '../../../src/apiserver/index.ts';
+import { openTestStorage } from '../../../src/apiserver/testing/index.ts';
 import { type Identity, systemClock, systemRandom } from '../../../src/kube/index.ts';
 import { type Target, tokens } from './target.ts';
 
@@ -22,15 +22,7 @@ const identities: Readonly<Record<string, Identity>> = {
 
 /** The embedded server over HTTPS on loopback, with memory storage, RBAC and nothing else of the platform. */
 export async function startEmbedded(): Promise<Target> {
-  const storage = await openStorage({
-    file: ':memory:',
-    clock: systemClock,
-    log: () => {},
-    procedures: [],
-    onFatal: (error) => {
-      throw error;
-    },
-  });
+  const storage = await openTestStorage();
   const byToken: Authenticator = {
     authenticate: (headers) => identities[String(headers.authorization)],
   };

@@ -1,9 +1,9 @@
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IPClaim, NetworkInterface, NetworkInterfaceClaim } from '../../../src/api/index.ts';
-import { systemClock } from '../../../src/kube/index.ts';
+import { verbAndResource } from '../../../src/apiserver/testing/index.ts';
 import { apiVersionOf, Namespace } from '../../../src/meta/index.ts';
-import { alpha, eventually, isTrue, said, World } from './world.ts';
+import { alpha, isTrue, said, World } from './world.ts';
 
 /** An auditor compares IPAM with interfaces, both ways, in every project the cell has ever allocated in. */
 
@@ -25,7 +25,7 @@ const labels = (interfaceName: string, cellUid: string) => ({
 });
 
 const bound = (name: string) =>
-  eventually(`${name} bound`, async () => isTrue(await world.getClaim(name), 'Allocated'));
+  world.stack.until(`${name} bound`, async () => isTrue(await world.getClaim(name), 'Allocated'));
 
 async function system() {
   return (await world.cell.get(Namespace, { namespace: '', name: 'kube-system' }))!;
@@ -59,12 +59,15 @@ describe('the auditor', () => {
     await world.deleteClaim('kept');
     await leak('lost', uid);
     await leak('foreign', 'another-cell');
-    await eventually('the orphan is counted', async () => (await addresses('stranded')) === 1);
+    await world.stack.until('the orphan is counted', async () => (await addresses('stranded')) === 1);
     expect(Object.keys(await world.held('lost'))).toHaveLength(1);
-    await eventually('the orphan is released', async () => Object.keys(await world.held('lost')).length === 0);
-    const note = await eventually('an Event', async () => (await world.events(alpha, 'OrphanReleased', 'Warning'))[0]);
+    await world.stack.until('the orphan is released', async () => Object.keys(await world.held('lost')).length === 0);
+    const note = await world.stack.until(
+      'an Event',
+      async () => (await world.events(alpha, 'OrphanReleased', 'Warning'))[0],
+    );
     expect(note).toContain('lost');
-    await eventually('nothing is stranded', async () => (await addresses('stranded')) === 0);
+    await world.stack.until('nothing is stranded', async () => (await addresses('stranded')) === 0);
     expect(Object.keys(await world.held(''))).toEqual(
       expect.arrayContaining(['foreign', 'held-f-ipv4', 'held-f-ipv6', 'kept-f-ipv4', 'kept-f-ipv6']),
     );
@@ -80,7 +83,7 @@ describe('the auditor', () => {
     await world.claim('nic', 'net', { ipFamilies: ['IPv4'] });
     await bound('nic');
     expect((await system()).metadata.annotations).toHaveProperty('allocated.networking.datumapis.com/project-alpha');
-    await world.stop();
+    await world.stack.stop();
     // The cell loses both, finalizers and all: somebody forced it.
     for (const type of [NetworkInterfaceClaim, NetworkInterface] as const) {
       const body = { metadata: { finalizers: null } };
@@ -90,15 +93,15 @@ describe('the auditor', () => {
     expect(Object.keys(await world.held('nic'))).toEqual(['nic-f-ipv4']);
     metrics = new Registry();
     world.start({ ...often(), auditSeconds: 0 });
-    await eventually('released', async () => Object.keys(await world.held('nic')).length === 0);
+    await world.stack.until('released', async () => Object.keys(await world.held('nic')).length === 0);
   });
 
   it('forgets a project that is gone', async () => {
     const body = { metadata: { annotations: { 'allocated.networking.datumapis.com/project-beta': '' } } };
     await world.cell.patch(Namespace, { namespace: '', name: 'kube-system' }, { type: 'merge', body });
-    await world.dropProject('project-beta');
+    await world.stack.dropProject('project-beta');
     world.start(often());
-    await eventually('forgotten', async () => {
+    await world.stack.until('forgotten', async () => {
       const { annotations = {} } = (await system()).metadata;
       return !('allocated.networking.datumapis.com/project-beta' in annotations);
     });
@@ -112,18 +115,21 @@ describe('the auditor', () => {
       await bound('nic');
       if (state === 'unheld') {
         await world.deleteClaim('nic');
-        await eventually('unheld', async () => (await world.getInterface('nic'))?.status?.phase === 'Available');
+        await world.stack.until('unheld', async () => (await world.getInterface('nic'))?.status?.phase === 'Available');
       }
       const before = (await world.getInterface('nic'))!.spec.addresses;
       await world.project().delete(IPClaim, { namespace: 'default', name: 'nic-f-ipv4' });
-      const told = await eventually('told', async () => {
+      const told = await world.stack.until('told', async () => {
         const seen = await world.getInterface('nic');
         return said(seen, 'Allocated')?.reason === 'AddressAllocationMissing' && seen;
       });
       expect(said(told, 'Allocated')?.message).toContain('nic-f-ipv4');
-      await eventually('counted', async () => (await addresses('missing')) === 1);
-      await eventually('an Event', async () => (await world.warnings('nic', 'AddressAllocationMissing')).length > 0);
-      await systemClock.sleep(1_500);
+      await world.stack.until('counted', async () => (await addresses('missing')) === 1);
+      await world.stack.until(
+        'an Event',
+        async () => (await world.warnings('nic', 'AddressAllocationMissing')).length > 0,
+      );
+      await world.stack.pass(1.5);
       expect(await world.warnings('nic', 'AddressAllocationMissing')).toHaveLength(1);
       expect((await world.getInterface('nic'))!.spec.addresses).toEqual(before);
       expect(Object.keys(await world.held('nic'))).toEqual(['nic-f-ipv6']);
@@ -136,13 +142,13 @@ describe('the auditor', () => {
     await world.claim('nic', 'net', { ipFamilies: ['IPv4'] });
     await bound('nic');
     await world.claim('refused', 'nowhere', { ipFamilies: ['IPv4'] });
-    await eventually('refused', async () => said(await world.getClaim('refused'), 'Ready')?.status === 'False');
-    await systemClock.sleep(300);
-    world.wire.writes.length = 0;
-    world.wire.ipam.length = 0;
-    await systemClock.sleep(1_500);
-    expect(world.wire.ipam).toContain('GET ipclaims');
-    expect(world.wire.writes).toEqual([]);
+    await world.stack.until('refused', async () => said(await world.getClaim('refused'), 'Ready')?.status === 'False');
+    await world.stack.pass(0.3);
+    world.stack.wire.writes.length = 0;
+    world.stack.asked.length = 0;
+    await world.stack.pass(1.5);
+    expect(world.stack.asked.map(verbAndResource)).toContain('GET ipclaims');
+    expect(world.stack.wire.writes).toEqual([]);
     expect(await metrics.getSingleMetricAsString('berth_network_claims_refused')).toContain(
       'berth_network_claims_refused{cell="us-central-1",reason="NetworkNotAvailableInLocation"} 1',
     );

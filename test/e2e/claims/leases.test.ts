@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IPClass, IPPool } from '../../../src/api/index.ts';
-import { systemClock } from '../../../src/kube/index.ts';
 import { formatTime, parseTime } from '../../../src/meta/index.ts';
 import { interfacePublication } from '../../../src/network/index.ts';
-import { type ClaimOptions, eventually, isTrue, said, World } from './world.ts';
+import { type ClaimOptions, isTrue, said, World } from './world.ts';
 
 /** Retained means returnable: what nobody takes up again goes back by itself, where a class says so. */
 
@@ -22,11 +21,11 @@ async function lease(className: string, retentionLease: string | null): Promise<
 }
 
 const bound = (name: string) =>
-  eventually(`${name} bound`, async () => isTrue(await world.getClaim(name), 'Allocated'));
+  world.stack.until(`${name} bound`, async () => isTrue(await world.getClaim(name), 'Allocated'));
 
 async function letGo(name: string): Promise<void> {
   await world.deleteClaim(name);
-  await eventually(`${name} unheld`, async () => {
+  await world.stack.until(`${name} unheld`, async () => {
     const left = await world.getInterface(name);
     return left !== undefined && left.spec.claimRef === undefined && said(left, 'Allocated')?.status === 'True';
   });
@@ -48,18 +47,21 @@ describe('an interface nobody holds', () => {
     await retain('nic');
     expect(Object.keys(await world.held('nic'))).toHaveLength(3);
     const since = parseTime((await world.getInterface('nic'))?.metadata.annotations?.[unheldSince])!;
-    const told = await eventually('told that it expires', async () => {
+    const told = await world.stack.until('told that it expires', async () => {
       const seen = await world.getInterface('nic');
       return isTrue(seen, 'Expiring') && seen;
     });
-    expect(systemClock.now()).toBeGreaterThanOrEqual(since + 4_500);
+    expect(world.stack.clock.now()).toBeGreaterThanOrEqual(since + 4_500);
     expect(said(told, 'Expiring')?.message).toContain(formatTime(since + 5_000));
     const shown = interfacePublication.publish(told, () => undefined);
     expect(said(shown, 'Expiring')?.status).toBe('True');
-    await eventually('released', async () => (await world.getInterface('nic')) === undefined);
-    expect(systemClock.now()).toBeGreaterThanOrEqual(since + 5_000);
+    await world.stack.until('released', async () => (await world.getInterface('nic')) === undefined);
+    expect(world.stack.clock.now()).toBeGreaterThanOrEqual(since + 5_000);
     expect(await world.held('nic')).toEqual({});
-    await eventually('the Event', async () => (await world.events('nic', 'LeaseExpired', 'Normal')).length === 1);
+    await world.stack.until(
+      'the Event',
+      async () => (await world.events('nic', 'LeaseExpired', 'Normal')).length === 1,
+    );
   });
 
   it('that is taken up again keeps its addresses, and nothing is left of the lease', async () => {
@@ -67,16 +69,16 @@ describe('an interface nobody holds', () => {
     world.start();
     await retain('nic');
     const held = await world.held('nic');
-    await eventually('told that it expires', async () => isTrue(await world.getInterface('nic'), 'Expiring'));
+    await world.stack.until('told that it expires', async () => isTrue(await world.getInterface('nic'), 'Expiring'));
     await world.claim('nic', 'net', retained);
     await bound('nic');
-    const taken = await eventually('nothing is left of the lease', async () => {
+    const taken = await world.stack.until('nothing is left of the lease', async () => {
       const seen = await world.getInterface('nic');
       return said(seen, 'Expiring') === undefined && seen;
     });
     expect(taken.metadata.annotations?.[unheldSince]).toBeUndefined();
     expect(taken.metadata.deletionTimestamp).toBeUndefined();
-    await systemClock.sleep(1_500);
+    await world.stack.pass(1.5);
     expect(await world.held('nic')).toEqual(held);
     expect((await world.getInterface('nic'))?.metadata.uid).toBe(taken.metadata.uid);
   });
@@ -89,7 +91,7 @@ describe('an interface nobody holds', () => {
     await world.claim('other', 'net', { ipFamilies: ['IPv6', 'IPv4'], reclaimPolicy: 'Retain' });
     await bound('other');
     await letGo('other');
-    await eventually('released', async () => (await world.getInterface('nic')) === undefined);
+    await world.stack.until('released', async () => (await world.getInterface('nic')) === undefined);
     expect(Object.keys(await world.held('other'))).toHaveLength(2);
   });
 
@@ -99,14 +101,14 @@ describe('an interface nobody holds', () => {
     await world.context('net', ['IPv4', 'IPv6']);
     await world.claim('nic', 'net', retained);
     await bound('nic');
-    world.wire.ipamDown = true;
+    world.stack.ipamDown = true;
     await letGo('nic');
-    await systemClock.sleep(4_000);
+    await world.stack.pass(4);
     expect((await world.getInterface('nic'))?.metadata.deletionTimestamp).toBeUndefined();
-    await world.stop();
-    world.wire.ipamDown = false;
+    await world.stack.stop();
+    world.stack.ipamDown = false;
     world.start();
-    await eventually('released', async () => (await world.getInterface('nic')) === undefined);
+    await world.stack.until('released', async () => (await world.getInterface('nic')) === undefined);
     expect(await world.held('nic')).toEqual({});
   });
 
@@ -115,12 +117,12 @@ describe('an interface nobody holds', () => {
     await retain('nic');
     const seen = (await world.getInterface('nic'))!;
     const stamp = seen.metadata.annotations?.[unheldSince];
-    expect(Math.abs(parseTime(stamp)! - systemClock.now())).toBeLessThan(10_000);
+    expect(Math.abs(parseTime(stamp)! - world.stack.clock.now())).toBeLessThan(10_000);
     const shown = interfacePublication.publish(seen, () => undefined);
     expect(shown?.metadata.annotations).toEqual({ [unheldSince]: stamp });
-    await systemClock.sleep(300);
-    world.wire.writes.length = 0;
-    await systemClock.sleep(2_000);
-    expect(world.wire.writes).toEqual([]);
+    await world.stack.pass(0.3);
+    world.stack.wire.writes.length = 0;
+    await world.stack.pass(2);
+    expect(world.stack.wire.writes).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import {
   ServingLocation,
 } from '../../../src/api/index.ts';
 import { isApiError, type KubeObject, Namespace, type ResourceType } from '../../../src/meta/index.ts';
-import { alpha, eventually, isTrue, location, World } from './world.ts';
+import { alpha, isTrue, location, World } from './world.ts';
 
 /** Events in every order, then everything is deleted: nothing is stuck, and IPAM holds nothing. */
 
@@ -37,7 +37,7 @@ class Case {
     await world.cell.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } });
     await world.context('net', ['IPv4', 'IPv6'], { namespace });
     await world.claim(this.claim, 'net', { namespace, ipFamilies: ['IPv6', 'IPv4'], reclaimPolicy });
-    await eventually(`${namespace} allocated`, async () =>
+    await world.stack.until(`${namespace} allocated`, async () =>
       isTrue(await world.getClaim(this.claim, namespace), 'Allocated'),
     );
   }
@@ -58,13 +58,13 @@ class Case {
       ),
     'remove location': () => world.cell.delete(ServingLocation, { namespace: '', name: location }),
     'IPAM down': async () => {
-      world.wire.ipamDown = true;
+      world.stack.ipamDown = true;
     },
   };
 
   /** People come back and delete what is left, in the order a tenant would. */
   async finish(): Promise<void> {
-    world.wire.ipamDown = false;
+    world.stack.ipamDown = false;
     const { namespace } = this;
     for (const [type, name] of [
       [NetworkInterfaceClaim, this.claim],
@@ -73,7 +73,7 @@ class Case {
     ] as const) {
       await world.cell.delete(type, { namespace, name });
     }
-    await eventually(
+    await world.stack.until(
       `${namespace} empty`,
       async () => {
         const kinds: ResourceType<KubeObject>[] = [NetworkInterfaceClaim, NetworkInterface, NetworkContext];
@@ -143,14 +143,14 @@ describe('events in every order', () => {
     it(`a project that is gone ends a release under ${policy}`, async () => {
       await world.context('net', ['IPv4']);
       await world.claim('nic', 'net', { ipFamilies: ['IPv4'], reclaimPolicy: policy });
-      await eventually('allocated', async () => isTrue(await world.getClaim('nic'), 'Allocated'));
-      await world.dropProject('project-alpha');
+      await world.stack.until('allocated', async () => isTrue(await world.getClaim('nic'), 'Allocated'));
+      await world.stack.dropProject('project-alpha');
       await world.deleteClaim('nic');
-      await eventually('claim gone', async () => (await world.getClaim('nic')) === undefined);
+      await world.stack.until('claim gone', async () => (await world.getClaim('nic')) === undefined);
       await world.deleteInterface('nic');
-      await eventually('interface gone', async () => (await world.getInterface('nic')) === undefined);
+      await world.stack.until('interface gone', async () => (await world.getInterface('nic')) === undefined);
       await world.cell.delete(NetworkContext, { namespace: alpha, name: `net-${location}` });
-      await eventually('context gone', async () => (await world.cell.list(NetworkContext)).items.length === 0);
+      await world.stack.until('context gone', async () => (await world.cell.list(NetworkContext)).items.length === 0);
     });
   }
 });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IPClaim, NetworkContext, NetworkInterface, NetworkInterfaceClaim, Subnet } from '../../../src/api/index.ts';
 import { isApiError } from '../../../src/meta/index.ts';
 import { interfacePublication } from '../../../src/network/index.ts';
-import { alpha, type ClaimOptions, eventually, isTrue, said, World } from './world.ts';
+import { alpha, type ClaimOptions, isTrue, said, World } from './world.ts';
 
 /** The promise table, as far as one cell keeps it. */
 
@@ -17,13 +17,14 @@ afterEach(() => world.close());
 const dual: ClaimOptions = { ipFamilies: ['IPv6', 'IPv4'] };
 
 function bound(name: string) {
-  return eventually(`${name} bound`, async () => {
+  return world.stack.until(`${name} bound`, async () => {
     const claim = await world.getClaim(name);
     return isTrue(claim, 'Allocated') && (await world.getInterface(claim!.status!.networkInterfaceRef!.name)) && claim;
   });
 }
 
-const gone = (name: string) => eventually(`claim ${name} gone`, async () => (await world.getClaim(name)) === undefined);
+const gone = (name: string) =>
+  world.stack.until(`claim ${name} gone`, async () => (await world.getClaim(name)) === undefined);
 
 async function uids(prefix: string): Promise<string[]> {
   const { items } = await world.project().list(IPClaim, { namespace: 'default' });
@@ -82,13 +83,13 @@ describe('the promise', () => {
         const first = await bound(name);
         const before = await uids(name);
         await world.deleteClaim(name);
-        await eventually('made again', async () =>
+        await world.stack.until('made again', async () =>
           world.claim(name, 'net', { ...dual, reclaimPolicy: policy }).catch((error) => {
             if (isApiError(error, 'AlreadyExists')) return false;
             throw error;
           }),
         );
-        const second = await eventually('bound again', async () => {
+        const second = await world.stack.until('bound again', async () => {
           const claim = await world.getClaim(name);
           return claim?.metadata.uid !== first.metadata.uid && isTrue(claim, 'Allocated') && claim;
         });
@@ -111,7 +112,7 @@ describe('the promise', () => {
       // Even the interface is rebuilt for it.
       const old = (await world.getInterface('nic'))?.metadata.uid;
       await world.deleteInterface('nic');
-      const again = await eventually('rebuilt', async () => {
+      const again = await world.stack.until('rebuilt', async () => {
         const found = await world.getInterface('nic');
         return found !== undefined && found.metadata.uid !== old && found.status?.phase === 'Bound' && found;
       });
@@ -132,7 +133,7 @@ describe('the promise', () => {
       await world.deleteInterface(name);
       await world.deleteClaim(name);
       await gone(name);
-      const kept = await eventually('unheld', async () => {
+      const kept = await world.stack.until('unheld', async () => {
         const found = await world.getInterface(name);
         return found?.status?.phase === 'Available' && found.spec.claimRef === undefined && found;
       });
@@ -158,10 +159,10 @@ describe('the promise', () => {
     await ask('another-uid');
     await world.deleteClaim('nic');
     await gone('nic');
-    await eventually('kept', async () => (await world.getInterface('nic'))?.status?.phase === 'Available');
+    await world.stack.until('kept', async () => (await world.getInterface('nic'))?.status?.phase === 'Available');
     expect(await uids('nic')).toHaveLength(2);
     await ask(uid);
-    await eventually('given back', async () => (await world.getInterface('nic')) === undefined);
+    await world.stack.until('given back', async () => (await world.getInterface('nic')) === undefined);
     expect(await uids('nic')).toEqual([]);
   });
 
@@ -169,7 +170,7 @@ describe('the promise', () => {
     await world.claim('first', 'net', { ...dual, reclaimPolicy: 'Retain' });
     const { status } = await bound('first');
     await world.claim('second', 'net', { ...dual, reclaimPolicy: 'Retain', networkInterfaceName: 'first' });
-    await eventually(
+    await world.stack.until(
       'refused',
       async () => said(await world.getClaim('second'), 'Ready')?.reason === 'InterfaceHeldByAnotherClaim',
     );
@@ -180,7 +181,7 @@ describe('the promise', () => {
     expect(second.status?.addresses).toEqual(status?.addresses);
     const old = (await world.getInterface('first'))?.metadata.uid;
     await world.deleteInterface('first');
-    const rebuilt = await eventually('rebuilt', async () => {
+    const rebuilt = await world.stack.until('rebuilt', async () => {
       const found = await world.getInterface('first');
       return found?.metadata.uid !== old && found;
     });
@@ -193,7 +194,7 @@ describe('the promise', () => {
     await world.claim('nic', 'net', { ...dual, reclaimPolicy: 'Retain' });
     await bound('nic');
     await dataPlaneSays('nic');
-    const ready = await eventually('Ready', async () => {
+    const ready = await world.stack.until('Ready', async () => {
       const claim = await world.getClaim('nic');
       return isTrue(claim, 'Ready') && claim;
     });
@@ -218,7 +219,10 @@ describe('the promise', () => {
     const labels = { 'networking.datumapis.com/network-uid': 'another' };
     await world.cell.patch(NetworkContext, key, { type: 'merge', body: { metadata: { labels } } });
     await world.claim('nic', 'net', { ...dual, reclaimPolicy: 'Retain' });
-    await eventually('refused', async () => said(await world.getClaim('nic'), 'Ready')?.reason === 'NetworkMismatch');
+    await world.stack.until(
+      'refused',
+      async () => said(await world.getClaim('nic'), 'Ready')?.reason === 'NetworkMismatch',
+    );
   });
 
   it('gateways come with subnets and go with them; the device follows MTU', async () => {
@@ -227,14 +231,14 @@ describe('the promise', () => {
     await world.subnet('net', 'IPv6', 'fd20:1000::', 64);
     await world.subnet('net', 'IPv4', '10.128.0.0', 20);
     const gateways = async () => (await world.getClaim('nic'))?.status?.addresses?.map((each) => each.gateway);
-    await eventually('gateways', async () => (await gateways())?.every((each) => each !== undefined));
+    await world.stack.until('gateways', async () => (await gateways())?.every((each) => each !== undefined));
     expect(await gateways()).toEqual(['fd20:1000::1', '10.128.0.1']);
     await world.cell.delete(Subnet, { namespace: alpha, name: 'net-us-central-1-ipv4' });
-    await eventually('one gateway', async () => (await gateways())?.[1] === undefined);
+    await world.stack.until('one gateway', async () => (await gateways())?.[1] === undefined);
     expect(await gateways()).toEqual(['fd20:1000::1', undefined]);
     const key = { namespace: alpha, name: 'net-us-central-1' };
     await world.cell.patch(NetworkContext, key, { type: 'merge', body: { spec: { mtu: 8856 } } });
-    await eventually('mtu', async () => (await world.getInterface('nic'))?.spec.mtu === 8856);
+    await world.stack.until('mtu', async () => (await world.getInterface('nic'))?.spec.mtu === 8856);
   });
 
   it('a presence in use stays, says for whom, and goes with the last interface', async () => {
@@ -242,24 +246,24 @@ describe('the promise', () => {
     await bound('nic');
     const key = { namespace: alpha, name: 'net-us-central-1' };
     const inUse = 'networking.datumapis.com/networkcontext-in-use';
-    await eventually('held', async () =>
+    await world.stack.until('held', async () =>
       (await world.cell.get(NetworkContext, key))?.metadata.finalizers?.includes(inUse),
     );
     await world.cell.delete(NetworkContext, key);
-    const lingering = await eventually('says for whom', async () => {
+    const lingering = await world.stack.until('says for whom', async () => {
       const found = await world.cell.get(NetworkContext, key);
       return said(found, 'Ready')?.reason === 'Terminating' && found;
     });
     expect(said(lingering, 'Ready')?.message).toContain('interfaces nic');
     await world.claim('late', 'net', dual);
-    await eventually(
+    await world.stack.until(
       'late refused',
       async () => said(await world.getClaim('late'), 'Bound')?.reason === 'NetworkNotAvailableInLocation',
     );
     expect(said(await world.getClaim('nic'), 'Ready')?.reason).toBe('NotPrepared');
     await world.deleteClaim('nic');
     await gone('nic');
-    await eventually('context gone', async () => (await world.cell.get(NetworkContext, key)) === undefined);
+    await world.stack.until('context gone', async () => (await world.cell.get(NetworkContext, key)) === undefined);
   });
 
   it('is published without what means something only in the cell, and without a holder that is gone', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IPClaim, IPClass, NetworkContext, NetworkInterface, NetworkInterfaceClaim } from '../../../src/api/index.ts';
 import { isApiError } from '../../../src/meta/index.ts';
-import { alpha, beta, type ClaimOptions, eventually, isTrue, location, said, World } from './world.ts';
+import { alpha, beta, type ClaimOptions, isTrue, location, said, World } from './world.ts';
 
 /** Reference E1 to E11, with its names and values. */
 
@@ -13,22 +13,23 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 function allocated(name: string, namespace = alpha) {
-  return eventually(`claim ${name} allocated`, async () => {
+  return world.stack.until(`claim ${name} allocated`, async () => {
     const claim = await world.getClaim(name, namespace);
     return isTrue(claim, 'Bound') && isTrue(claim, 'Allocated') ? claim : undefined;
   });
 }
 
 function refused(name: string, reason: string, namespace = alpha) {
-  return eventually(`claim ${name} refused for ${reason}`, async () => {
+  return world.stack.until(`claim ${name} refused for ${reason}`, async () => {
     const claim = await world.getClaim(name, namespace);
     return said(claim, 'Ready')?.reason === reason ? claim : undefined;
   });
 }
 
-const gone = (name: string) => eventually(`claim ${name} gone`, async () => (await world.getClaim(name)) === undefined);
+const gone = (name: string) =>
+  world.stack.until(`claim ${name} gone`, async () => (await world.getClaim(name)) === undefined);
 const interfaceGone = (name: string) =>
-  eventually(`interface ${name} gone`, async () => (await world.getInterface(name)) === undefined);
+  world.stack.until(`interface ${name} gone`, async () => (await world.getInterface(name)) === undefined);
 
 const three: ClaimOptions = { ipFamilies: ['IPv6', 'IPv4'], classes: ['datum-public-v4'] };
 
@@ -85,7 +86,7 @@ describe('claims in a cell', () => {
     expect(Object.keys(held)).toHaveLength(3);
 
     await world.deleteInterface('nic-boundifdel');
-    const rebuilt = await eventually('a new interface', async () => {
+    const rebuilt = await world.stack.until('a new interface', async () => {
       const found = await world.getInterface('nic-boundifdel');
       return (
         found !== undefined && found.metadata.uid !== old?.metadata.uid && found.status?.phase === 'Bound' && found
@@ -129,7 +130,7 @@ describe('claims in a cell', () => {
 
     await world.deleteClaim('nic-ifrelease');
     await gone('nic-ifrelease');
-    const kept = await eventually('interface Available', async () => {
+    const kept = await world.stack.until('interface Available', async () => {
       const found = await world.getInterface('nic-ifrelease');
       return found?.status?.phase === 'Available' && found;
     });
@@ -164,7 +165,7 @@ describe('claims in a cell', () => {
     const original = await world.project().get(IPClaim, key);
     await world.project().delete(IPClaim, key);
     await nudge('nic-missingalloc');
-    const claim = await eventually('Allocated False', async () => {
+    const claim = await world.stack.until('Allocated False', async () => {
       const found = await world.getClaim('nic-missingalloc');
       return said(found, 'Allocated')?.status === 'False' && found;
     });
@@ -173,7 +174,7 @@ describe('claims in a cell', () => {
     expect(said(claim, 'Bound')?.status).toBe('True');
     expect(said(claim, 'Ready')).toMatchObject({ status: 'False', reason: 'NotAllocated' });
     expect(claim.status?.addresses?.[0]?.address).toBe(address);
-    const [note] = await eventually('a warning', async () => {
+    const [note] = await world.stack.until('a warning', async () => {
       const found = await world.warnings('nic-missingalloc', 'AddressAllocationMissing');
       return found.length > 0 && found;
     });
@@ -188,7 +189,7 @@ describe('claims in a cell', () => {
     const moved = again.status!.allocatedCIDR!;
     expect(moved).not.toBe(address);
     await nudge('nic-missingalloc');
-    const told = await eventually('the moved allocation named', async () => {
+    const told = await world.stack.until('the moved allocation named', async () => {
       const found = await world.getClaim('nic-missingalloc');
       return said(found, 'Allocated')?.message.includes(moved) && found;
     });
@@ -249,7 +250,10 @@ describe('claims in a cell', () => {
 
     const contextKey = { namespace: alpha, name: `nic-left-net-${location}` };
     await world.cell.delete(NetworkContext, contextKey);
-    await eventually('context gone', async () => (await world.cell.get(NetworkContext, contextKey)) === undefined);
+    await world.stack.until(
+      'context gone',
+      async () => (await world.cell.get(NetworkContext, contextKey)) === undefined,
+    );
     await world.context('nic-left-net', ['IPv4'], { uid: 'new-uid' });
     await world.claim('nic-left', 'nic-left-net', { ipFamilies: ['IPv4'], reclaimPolicy: 'Retain' });
     const claim = await allocated('nic-left');

@@ -131,7 +131,7 @@ describe('a presence', () => {
 
   test('that nobody asks for any longer than its quiet period is held by the interfaces alone', async () => {
     const running = await inCell();
-    world.stack.guard = async ({ by, method }) => {
+    world.stack.wire.beforeWrite = async ({ by, method }) => {
       if (by === 'compute-hub-federator' && method === 'POST') throw new Error('connect ECONNREFUSED');
     };
     const { items } = await world.stack.hub.list(NetworkBinding, { namespace: world.namespace });
@@ -143,7 +143,7 @@ describe('a presence', () => {
     await replace(first);
     expect(await inCell()).toEqual(running);
     expect((await world.stack.cell(here).list(NetworkInterface, { namespace: world.namespace })).items).toHaveLength(3);
-    world.stack.guard = undefined;
+    world.stack.wire.beforeWrite = undefined;
     expect(network(await world.ready('web', 3))).toEqual(network(before));
   });
 });

@@ -83,7 +83,7 @@ function context(spec: Partial<NonNullable<NetworkContext['spec']>>): Case['obst
 /** Whatever a controller sends to these objects of the other cell is lost on the way. */
 function lost(controller: string): Case['obstacle'] {
   return async ({ stack }) => {
-    stack.guard = async ({ by, plane }) => {
+    stack.wire.beforeWrite = async ({ by, plane }) => {
       if (by === controller && plane === `cell/${there}`) throw new Error('connect ECONNREFUSED');
     };
   };
@@ -171,7 +171,7 @@ const cases: Record<string, Case> = {
   ProjectUnresolved: {
     async obstacle({ stack, namespace }) {
       const own = `/api/v1/namespaces/${namespace}`;
-      stack.guard = async ({ plane, path }) => {
+      stack.wire.beforeWrite = async ({ plane, path }) => {
         if (plane === `cell/${there}` && path === own) throw new Error('connect ECONNREFUSED');
       };
       // It stands for no project as far as its labels say.

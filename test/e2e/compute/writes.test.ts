@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { Instance, NetworkInterfaceClaim, Workload } from '../../../src/api/index.ts';
-import type { Write } from '../../harness/stack.ts';
+import type { Sent } from '../../../src/apiserver/testing/index.ts';
 import { workloadObject } from '../support/objects.ts';
 import { here, World } from './world.ts';
 
@@ -10,7 +10,7 @@ let world: World;
 afterEach(() => world.stack.close());
 
 /** `cell POST networkinterfaceclaims`, once for each that was sent. */
-function kindsOf(writes: readonly Write[]): string[] {
+function kindsOf(writes: readonly Sent[]): string[] {
   const lines = writes.map(({ plane, method, path }) => {
     const [, group, rest = ''] = /^\/(?:apis\/([^/]+)|api)\/[^/]+\/(?:namespaces\/[^/]+\/)?(.*)$/.exec(path) ?? [];
     const [plural, , subresource] = rest.split('/');
@@ -48,13 +48,13 @@ async function live(): Promise<void> {
   await world.stack.until('the workload gone', async () => (await world.workload('web')) === undefined);
 }
 
-const byCompute = ({ by }: Write) => by.startsWith('compute-');
+const byCompute = ({ by }: Sent) => by.startsWith('compute-');
 
 describe('with networking', () => {
   test('compute writes claims in the cell, bindings on the hub, and nothing else of networking', async () => {
     world = await World.open();
     await live();
-    const { writes } = world.stack;
+    const { writes } = world.stack.wire;
     const networking = kindsOf(writes.filter(byCompute)).filter((line) => line.endsWith(' networking'));
     expect(networking).toEqual([
       'cell DELETE networkinterfaceclaims networking',
@@ -83,12 +83,14 @@ describe('with networking', () => {
       world = await World.open({ dataPlane });
       await world.run({ name: 'anchor', replicas: 1 });
       await world.stack.pass(5);
-      world.stack.writes.length = 0;
+      world.stack.wire.writes.length = 0;
       const count = 40;
       await world.run({ name: 'web', replicas: count });
       await world.stack.pass(5);
       const of = (plane: string) =>
-        world.stack.writes.filter((each) => each.plane.startsWith(plane) && !each.path.includes('/ipam.miloapis.com/'));
+        world.stack.wire.writes.filter(
+          (each) => each.plane.startsWith(plane) && !each.path.includes('/ipam.miloapis.com/'),
+        );
       const [cell = 0, hub = 0, project = 0] = ['cell/', 'hub', 'project/'].map((plane) => of(plane).length / count);
       const what = JSON.stringify({ cell, hub, project });
       // Besides, what is said of all of them together.
@@ -100,9 +102,9 @@ describe('with networking', () => {
           expect([type, observedGeneration]).toEqual([type, metadata.generation]);
         }
       }
-      world.stack.writes.length = 0;
+      world.stack.wire.writes.length = 0;
       await world.stack.pass(60);
-      expect(world.stack.writes).toEqual([]);
+      expect(world.stack.wire.writes).toEqual([]);
     },
   );
 });
@@ -118,7 +120,7 @@ describe('with networking off', () => {
     for (const { spec, status } of await world.instances('web')) {
       expect([spec?.controller?.schedulingGates ?? [], status?.networkInterfaces]).toEqual([[], undefined]);
     }
-    const written = kindsOf(world.stack.writes.filter(byCompute));
+    const written = kindsOf(world.stack.wire.writes.filter(byCompute));
     expect(written).toContain('cell POST instances compute');
     expect(written.filter((line) => line.endsWith(' networking'))).toEqual([]);
     expect((await world.stack.cell(here).list(NetworkInterfaceClaim)).items).toEqual([]);

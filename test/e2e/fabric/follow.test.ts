@@ -36,10 +36,10 @@ it('20 running instances follow everything their way out depends on, within a se
   // Nobody was disturbed, and nobody has anything left to do.
   expect(await world.ready('web', 20)).toEqual(held);
   await world.stack.pass(5);
-  world.stack.writes.splice(0);
+  world.stack.wire.writes.splice(0);
   await world.stack.restart();
   await world.stack.pass(5);
-  expect(world.stack.writes).toEqual([]);
+  expect(world.stack.wire.writes).toEqual([]);
 });
 
 it('with caches that are late all attachments come to the same', async () => {

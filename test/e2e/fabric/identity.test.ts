@@ -64,10 +64,10 @@ describe('the number of a network', () => {
     expect(parseIdentifier(vpcIdentifier, late)).toBe(number);
     // And a restart writes nothing.
     await stack.settle();
-    stack.writes.splice(0);
+    stack.wire.writes.splice(0);
     await stack.restart();
     await stack.pass(5);
-    expect(stack.writes).toEqual([]);
+    expect(stack.wire.writes).toEqual([]);
   });
 
   it('is never that of two, however many networks come and go at once', async () => {
@@ -202,7 +202,7 @@ describe('a process that ends at any write', () => {
         const tenant = await Tenant.open(stack, 'single');
         let writes = 0;
         const ended = Promise.withResolvers<void>();
-        stack[applied ? 'answering' : 'guard'] = async ({ by }) => {
+        stack.wire[applied ? 'afterWrite' : 'beforeWrite'] = async ({ by }) => {
           if (by !== 'fabric-hub-identity' || ++writes < at) return;
           ended.resolve();
           await new Promise(() => {});
@@ -213,8 +213,8 @@ describe('a process that ends at any write', () => {
         await tenant.project.delete(Network, { namespace: 'default', name: 'd' });
         await Promise.race([ended.promise, stack.pass(5)]);
         expect(writes, 'writes there are').toBeGreaterThanOrEqual(Math.min(at, 5));
-        stack.guard = undefined;
-        stack.answering = undefined;
+        stack.wire.beforeWrite = undefined;
+        stack.wire.afterWrite = undefined;
         await stack.restart();
         await stack.until('one each', async () => {
           const held = await identities();

@@ -168,13 +168,13 @@ describe('a network with a presence', () => {
     await wish(tenant.project, 'net', { mode: 'Enabled', class: 'gold' });
     await isTold(ofClass('gold'));
     await stack.pass(2);
-    stack.writes.splice(0);
+    stack.wire.writes.splice(0);
     // What changes nothing for anybody is written to nobody.
     await markDefault(stack.hub, 'gold', true);
     await stack.pass(2);
     await stack.restart();
     await stack.pass(5);
-    expect(stack.writes).toEqual([]);
+    expect(stack.wire.writes).toEqual([]);
   });
 
   it('does not get another network\u2019s number or another class\u2019s parameters by writing them into its context', async () => {
@@ -184,7 +184,7 @@ describe('a network with a presence', () => {
     await isTold(ofClass('standard'));
     const own = (await tenant.cellContext(context))?.spec?.fabricIdentity;
     const seen: unknown[] = [];
-    stack.answering = async ({ plane, path }) => {
+    stack.wire.afterWrite = async ({ plane, path }) => {
       if (!plane.startsWith('cell/') || !path.endsWith(`/networkcontexts/${context}`)) return;
       const spec = (await tenant.cellContext(context))?.spec;
       seen.push([spec?.fabricIdentity, spec?.egress?.internet?.parametersRef?.name, spec?.egress?.internet?.sharing]);
@@ -195,7 +195,7 @@ describe('a network with a presence', () => {
       await tenant.project.patch(NetworkContext, { namespace: 'default', name: context }, { type: 'merge', body });
       await stack.settle();
     }
-    stack.answering = undefined;
+    stack.wire.afterWrite = undefined;
     await isTold(ofClass('standard'));
     expect(seen.length).toBeGreaterThanOrEqual(20);
     for (const each of seen) expect(each).toEqual([own, 'standard', 'Shared']);
@@ -326,17 +326,17 @@ async function live(): Promise<void> {
 it('a process that ends at any write, before it or before its answer, leaves what the next one finishes', async () => {
   let most = 1;
   for (let at = 1; at <= most; at++) {
-    for (const moment of ['guard', 'answering'] as const) {
+    for (const moment of ['beforeWrite', 'afterWrite'] as const) {
       await open();
       let writes = 0;
       let ended = false;
-      stack[moment] = async ({ by }) => {
+      stack.wire[moment] = async ({ by }) => {
         if (!carriers.test(by) || ended || ++writes !== at) return;
         ended = true;
         await new Promise(() => {});
       };
       await live();
-      stack[moment] = undefined;
+      stack.wire[moment] = undefined;
       await stack.restart();
       const number = await stack.until(`the number (write ${at}, ${moment})`, async () => {
         const { items } = await stack.hub.list(NetworkFabricIdentity);

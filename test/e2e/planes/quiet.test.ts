@@ -53,15 +53,15 @@ it('with nothing changing, no controller writes anything: 1,000 claims, 50 of th
   );
   await stack.pass(30);
 
-  stack.writes.splice(0);
+  stack.wire.writes.splice(0);
   const before = (await claims()).map(({ metadata }) => metadata.resourceVersion);
   await stack.pass(300);
-  expect(stack.writes.filter(({ status = 0 }) => status < 400)).toEqual([]);
+  expect(stack.wire.writes.filter(({ status = 0 }) => status < 400)).toEqual([]);
   // Of those who wait, the first one asks again now and then, lest something went by unseen; IPAM says no.
-  expect(new Set(stack.writes.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`))).toEqual(
+  expect(new Set(stack.wire.writes.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`))).toEqual(
     new Set(['POST ipclaims']),
   );
-  expect(stack.writes.length).toBeLessThan(15);
+  expect(stack.wire.writes.length).toBeLessThan(15);
   expect((await claims()).map(({ metadata }) => metadata.resourceVersion)).toEqual(before);
 
   // They are all at work: what is asked for now is served, and an address that comes free goes to who waits.
@@ -70,5 +70,5 @@ it('with nothing changing, no controller writes anything: 1,000 claims, 50 of th
   await alpha.deleteClaim('scarce-0');
   await stack.until('one more served', async () => (await counts()).exhausted === refused - 1);
   expect(await counts()).toEqual({ allocated: served + 1, exhausted: refused - 1 });
-  expect(stack.writes.length).toBeGreaterThan(0);
+  expect(stack.wire.writes.length).toBeGreaterThan(0);
 });

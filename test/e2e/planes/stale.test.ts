@@ -10,6 +10,7 @@ import {
   networkingAnnotations,
   Subnet,
 } from '../../../src/api/index.ts';
+import type { Sent } from '../../../src/apiserver/testing/index.ts';
 import { seededRandom } from '../../../src/kube/index.ts';
 import {
   apiVersionOf,
@@ -20,7 +21,7 @@ import {
   type ResourceType,
   type Stored,
 } from '../../../src/meta/index.ts';
-import { Stack, type Write } from '../../harness/stack.ts';
+import { Stack } from '../../harness/stack.ts';
 import { createLocation, location, said, Tenant } from './world.ts';
 
 // Every controller in a process of its own, whose caches are up to ten versions (and three seconds) late, each kind by
@@ -48,7 +49,7 @@ describe('reconcilers whose caches are late', () => {
       await run.empty();
       const { acts, releases, deletions } = run.seen;
       console.log(
-        `seed ${seed}: ${acts} acts, ${stack.writes.length} writes, ${releases} releases, ${deletions} deletions`,
+        `seed ${seed}: ${acts} acts, ${stack.wire.writes.length} writes, ${releases} releases, ${deletions} deletions`,
       );
       // Otherwise nothing was put to the test.
       expect(releases).toBeGreaterThan(3);
@@ -83,7 +84,7 @@ class Run {
     this.#stack = stack;
     this.#tenant = tenant;
     this.#random = seededRandom(seed + 1_000);
-    stack.guard = (write) => this.#judge(write);
+    stack.wire.beforeWrite = (write) => this.#judge(write);
   }
 
   static async open(stack: Stack, seed: number): Promise<Run> {
@@ -175,7 +176,7 @@ class Run {
   }
 
   /** What is really there when a controller writes. */
-  async #judge(write: Write): Promise<void> {
+  async #judge(write: Sent): Promise<void> {
     if (write.method !== 'DELETE') return;
     this.seen.deletions++;
     const [resource = '', name = ''] = write.path.split('/').slice(-2);
@@ -298,7 +299,7 @@ class Run {
   /** Everything is deleted: nothing is stuck, and IPAM holds nothing. */
   async empty(): Promise<void> {
     const stack = this.#stack;
-    stack.guard = undefined;
+    stack.wire.beforeWrite = undefined;
     const { namespace, project } = this.#tenant;
     for (const slot of slots) await this.#tenant.deleteClaim(slot);
     await stack.until('claims gone', async () => {

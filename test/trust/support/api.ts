@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { ApiServer, ensureAuthority, openStorage } from '../../../src/apiserver/index.ts';
+import { ApiServer, ensureAuthority } from '../../../src/apiserver/index.ts';
+import { openTestStorage } from '../../../src/apiserver/testing/index.ts';
 import {
   type Client,
   createClient,
@@ -62,15 +63,9 @@ export interface ApiOptions {
 }
 
 export async function startApi({ folder, inMemory, historyRevisions }: ApiOptions): Promise<Api> {
-  const storage = await openStorage({
+  const storage = await openTestStorage({
     file: inMemory ? ':memory:' : join(folder, 'berth.db'),
-    clock: systemClock,
-    log: () => {},
-    procedures: [],
     ...(historyRevisions === undefined ? {} : { history: { revisions: historyRevisions, bytes: 2 ** 30 } }),
-    onFatal: (error) => {
-      throw error;
-    },
   });
   const server = new ApiServer({
     storage,

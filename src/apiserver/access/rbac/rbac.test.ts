@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Identity } from '../../../kube/index.ts';
-import { systemClock } from '../../../kube/index.ts';
 import type { KubeObject, PolicyRule } from '../../../meta/index.ts';
-import { openStorage } from '../../storage/index.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { openTestStorage } from '../../testing/storage.ts';
 import { defaultRoles } from '../default-roles.ts';
 import { adminIdentity, projectIdentity, serviceAccountIdentity } from '../identities.ts';
 import type { AccessAttributes } from '../interfaces.ts';
@@ -24,15 +23,7 @@ let storage: Storage;
 let authorizer: RbacAuthorizer;
 
 beforeEach(async () => {
-  storage = await openStorage({
-    file: ':memory:',
-    clock: systemClock,
-    log: () => {},
-    procedures: [],
-    onFatal: (error) => {
-      throw error;
-    },
-  });
+  storage = await openTestStorage();
   authorizer = new RbacAuthorizer(storage);
   await authorizer.openPlane('hub');
 });

@@ -1,8 +1,8 @@
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fabricAnnotations } from '../../../api/index.ts';
-import { ApiServer, adminIdentity, openStorage, RbacAuthorizer } from '../../../apiserver/index.ts';
-import { type Client, createClient, seededRandom, type Transport, VirtualClock } from '../../../kube/index.ts';
+import { adminIdentity, planePath } from '../../../apiserver/index.ts';
+import { TestServer } from '../../../apiserver/testing/index.ts';
+import { type Client, createClient, planeRef, type Transport, VirtualClock } from '../../../kube/index.ts';
 import { Namespace } from '../../../meta/index.ts';
 import { type Held, Numbers } from './numbers.ts';
 
@@ -15,7 +15,8 @@ class Hub {
   readonly client: Client;
   readonly close: () => Promise<void>;
 
-  private constructor(transport: Transport, clock: VirtualClock, close: () => Promise<void>) {
+  private constructor(server: TestServer) {
+    const transport = server.api.transport(adminIdentity);
     const counted: Transport = {
       request: (request) => {
         if (request.method === 'PATCH') this.patches.push(request.path);
@@ -23,33 +24,14 @@ class Hub {
       },
       close: () => transport.close(),
     };
-    this.client = createClient({ transport: counted, basePath: '/planes/hub', clock });
-    this.close = close;
+    this.client = createClient({ transport: counted, basePath: planePath(planeRef('hub')), clock: server.clock });
+    this.close = () => server.close();
   }
 
   static async open(): Promise<Hub> {
-    const clock = new VirtualClock();
-    const onFatal = (error: Error) => {
-      throw error;
-    };
-    const storage = await openStorage({ file: ':memory:', clock, log: () => {}, procedures: [], onFatal });
-    const authorizer = new RbacAuthorizer(storage);
-    const authenticator = { authenticate: () => undefined };
-    const server = new ApiServer({
-      storage,
-      clock,
-      random: seededRandom(1),
-      log: pino({ level: 'silent' }),
-      authorizer,
-      authenticator,
-    });
-    await server.openPlane({ id: 'hub', path: '/planes/hub', crds: [] });
-    await authorizer.openPlane('hub');
-    return new Hub(server.transport(adminIdentity), clock, async () => {
-      await server.close();
-      authorizer.close();
-      await storage.close();
-    });
+    const server = await TestServer.open({ clock: new VirtualClock() });
+    await server.openPlane(planeRef('hub'));
+    return new Hub(server);
   }
 
   async reserve(text: string): Promise<void> {

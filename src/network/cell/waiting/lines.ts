@@ -48,10 +48,10 @@ interface NamedLine {
 /** A change nobody told of is found after about this long, by the head alone. */
 const fallbackMilliseconds = 30_000;
 /**
- * What a pool shows lags behind what was taken from it, so that a block freed right after one was taken may not show: the
- * head asks once more this long after somebody of the line was served.
+ * What a pool shows lags by up to a second behind what was taken from it, so that a block freed right after one was taken
+ * may not show: the head asks once more this long after the line began, and after somebody of it was served.
  */
-const afterServiceMilliseconds = 800;
+const lagMilliseconds = 1_100;
 
 /**
  * Who waits for what of IPAM (behaviour, *Waiting is woken*). IPAM keeps no queue and answers at once, naming what could
@@ -133,7 +133,7 @@ export class Lines {
     this.#entries.delete(uid);
     this.#call(entry.line.line.leave(uid, served));
     if (entry.line.line.size === 0) this.#close(entry.line);
-    else if (served) this.#arm(entry.line, afterServiceMilliseconds);
+    else if (served) this.#arm(entry.line, lagMilliseconds);
   }
 
   /** A plane is left: nobody of it waits here any more. */
@@ -164,7 +164,7 @@ export class Lines {
   #open(id: string, project: string, dependsOn: readonly string[]): NamedLine {
     const named: NamedLine = { id, project, dependsOn, line: new Line(), shared: undefined, fallback: undefined };
     this.#lines.set(id, named);
-    this.#arm(named);
+    this.#arm(named, lagMilliseconds);
     this.#watch(project, dependsOn);
     return named;
   }
