@@ -89,7 +89,7 @@ test('a claim in use gets its protection back; one that was torn out takes its i
   const former = await instance();
   const addressOf = (each: Instance | undefined) => each?.status?.networkInterfaces?.[0]?.assignments?.networkIP;
   const shown = new Set<string | undefined>();
-  world.stack.answering = async ({ path }) => {
+  world.stack.wire.afterWrite = async ({ path }) => {
     if (!path.includes(`/instances/${first}`)) return;
     const now = await instance();
     if (now?.metadata.uid === former?.metadata.uid) shown.add(addressOf(now));
@@ -100,7 +100,7 @@ test('a claim in use gets its protection back; one that was torn out takes its i
     const now = await instance();
     return now !== undefined && now.metadata.uid !== former?.metadata.uid;
   });
-  world.stack.answering = undefined;
+  world.stack.wire.afterWrite = undefined;
   expect([...shown].filter((each) => each !== addressOf(former))).toEqual([]);
   const after = await world.ready('web', 2);
   expect(after.shown[`web-here-${here}-1`]).toEqual(before.shown[`web-here-${here}-1`]);

@@ -16,7 +16,7 @@ async function claimed() {
 
 it('a fabric that says nothing keeps neither a claim nor the project from its addresses', async () => {
   world = await World.open({ dataPlane: 'fabric' });
-  world.stack.guard = async ({ by }) => {
+  world.stack.wire.beforeWrite = async ({ by }) => {
     if (by === 'fabric-cell-attachment') throw new Error('it is not at work');
   };
   const { clock } = world.stack;
@@ -39,9 +39,9 @@ it('a claim is told once: of its addresses and its attachment', async () => {
   world = await World.open({ dataPlane: 'fabric' });
   await world.run({ name: 'anchor', replicas: 1 });
   await world.stack.pass(5);
-  world.stack.writes.length = 0;
+  world.stack.wire.writes.length = 0;
   await world.run({ name: 'web', replicas: 1 });
-  const told = world.stack.writes.filter(({ path }) => /\/networkinterfaceclaims\/[^/]+\/status$/.test(path));
+  const told = world.stack.wire.writes.filter(({ path }) => /\/networkinterfaceclaims\/[^/]+\/status$/.test(path));
   expect(told.map(({ by }) => by)).toEqual(['network-cell-claim']);
   const { items } = await world.stack.cell().list(NetworkInterfaceClaim);
   for (const { status } of items) expect(isConditionTrue(status?.conditions, 'Prepared')).toBe(true);
