@@ -4,7 +4,7 @@ import { outdated, schema } from './schema.ts';
  * The same tables in PostgreSQL, derived from the one text so that they cannot drift apart. The trigger is another
  * language, so it is written again; an update of a block's place is refused by it too.
  */
-export const postgresSchema = `
+const text = `
 ${schema
   .slice(0, schema.indexOf('CREATE TRIGGER'))
   .concat(schema.slice(schema.indexOf('CREATE TABLE IF NOT EXISTS ipam_identity')))
@@ -30,3 +30,6 @@ CREATE OR REPLACE TRIGGER ipam_block_no_overlap BEFORE INSERT ON ipam_block
 CREATE OR REPLACE TRIGGER ipam_block_stays BEFORE UPDATE OF space, start, last, length ON ipam_block
   FOR EACH ROW EXECUTE FUNCTION ipam_block_check();
 `;
+
+/** The version is raised with every change of the text: a database that has it is not looked at again. */
+export const postgresSchema = { name: 'ipam', version: 1, text };

@@ -40,8 +40,8 @@ export type WriteRequest = Request & { plural: Plural } & (
 export type DryRunStatus = Status & { dryRun: KubeObject };
 
 export interface UpkeepAnswer {
-  /** Milliseconds since the Unix epoch of the next block that becomes due. */
-  next: number | undefined;
+  /** Milliseconds until the next block becomes due, by the store's clock: servers of one database share that. */
+  dueIn: number | undefined;
   /** More is waiting already: call again. */
   more: boolean;
 }
@@ -176,7 +176,8 @@ function* upkeep(tx: ProcedureMoment, request: { defaultRestSeconds: number }): 
     more = (yield* perform(work, step())) || more;
   }
   const next = yield* nextDue();
-  return { next, more: more || (next !== undefined && next <= tx.now) };
+  const dueIn = next === undefined ? undefined : Math.max(0, next - tx.now);
+  return { dueIn, more: more || dueIn === 0 };
 }
 
 /** Forgets a project's address space. Its objects go with its plane (`Storage.dropPlane`). */

@@ -88,7 +88,7 @@ export function createIpam(options: IpamOptions): Ipam {
     try {
       const { result } = await storage.call<UpkeepAnswer>('ipam.upkeep', { defaultRestSeconds });
       if (result.more) within(0);
-      else if (result.next !== undefined) within(Math.max(sweepMilliseconds, result.next - clock.now()));
+      else if (result.dueIn !== undefined) within(Math.max(sweepMilliseconds, result.dueIn));
       if (options.shared) within(sharedMilliseconds);
     } catch (error) {
       log.error({ error }, 'IPAM could not bring its pools up to date; it tries again in a second');

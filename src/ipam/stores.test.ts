@@ -15,6 +15,7 @@ import { proceduresUrl } from './index.ts';
 import { apiVersion } from './objects.ts';
 import { refusalOf, scopeOf } from './testing.ts';
 import { Model } from './testing-model.ts';
+import { brief, expected, refusals, setUp } from './testing-refusals.ts';
 
 /** One suite, both stores, through the API server: what IPAM promises does not depend on where it keeps it. */
 
@@ -67,6 +68,7 @@ describe.each(['sqlite', 'postgres'])('IPAM on %s', (store) => {
           clock,
           log: () => {},
           procedures: [proceduresUrl],
+          now: clock.now,
           onFatal: (error) => {
             throw error;
           },
@@ -216,6 +218,35 @@ describe.each(['sqlite', 'postgres'])('IPAM on %s', (store) => {
     );
     expect(grown.status).toMatchObject({ phase: 'Ready', allocatedCIDR: '192.0.2.0/30' });
     await alpha.create(IPClaim, claim('y', spec));
+  });
+
+  test('every refusal has its cause, its code, what it names and depends on, and changes nothing', async () => {
+    const { client, storage } = await start({ seed: false, restSeconds: 60 });
+    const alpha = client('alpha');
+    const types = { ipclasses: IPClass, ippools: IPPool, ipclaims: IPClaim, ipallocations: IPAllocation };
+    const requests = {
+      create: <T extends IPClaim | IPClass | IPPool>(plural: keyof typeof types, object: T) =>
+        alpha.create(types[plural] as unknown as ResourceType<T>, object),
+      delete: (plural: keyof typeof types, each: string, namespace = '') =>
+        alpha.delete(types[plural] as ResourceType<KubeObject>, at(each, namespace)),
+      allocations: async () => (await alpha.list(IPAllocation)).items,
+    };
+    await setUp(requests);
+    const state = async () => {
+      // Until the status of pools has followed, and nothing is to be written any more.
+      for (let before = -1; before !== storage.revision; await systemClock.sleep(1100)) before = storage.revision;
+      const kinds = Object.values(types) as ResourceType<KubeObject>[];
+      return JSON.stringify(await Promise.all(kinds.map(async (kind) => (await alpha.list(kind)).items)));
+    };
+    const before = await state();
+    const told: [string, unknown][] = [];
+    // Seconds have passed since the address was released.
+    const timeless = (text?: string) => text?.replace(/\b\d+ s\b/, '60 s');
+    for (const [each, ask] of Object.entries(refusals(requests))) {
+      told.push([each, brief(await refusalOf(ask())).map(timeless)]);
+    }
+    expect(Object.fromEntries(told)).toEqual(expected);
+    expect(await state()).toBe(before);
   });
 
   const name = fc.integer({ min: 0, max: 7 }).map((n) => `claim-${n}`);

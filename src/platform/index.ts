@@ -5,5 +5,6 @@ export { controllersOf } from './controllers.ts';
 export { featureGates, parseFeatureGates, UsageError } from './gates.ts';
 export { type IpamService, type IpamServiceOptions, startIpamService } from './ipam-service.ts';
 export { createLogger, type LogLevel, logLevels } from './log.ts';
-export { type Platform, type PlatformOptions, StartError, StorageOpenError, startPlatform } from './platform.ts';
+export { type Platform, type PlatformOptions, StorageOpenError, startPlatform } from './platform.ts';
 export { type ReservedGrants, reservedGrants } from './reserved-grants.ts';
+export { StartError } from './start.ts';

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
@@ -17,11 +16,10 @@ import {
 import { createIpam, type Ipam, proceduresUrl } from '../ipam/index.ts';
 import { type Clock, createClient, type Random, systemClock, systemRandom } from '../kube/index.ts';
 import { apiVersionOf, formatTime, isApiError } from '../meta/index.ts';
-import { Access } from './access.ts';
 import { UsageError } from './gates.ts';
-import { type PlaneRef, projectPlane } from './planes.ts';
-import { StartError } from './platform.ts';
+import { type PlaneRef, projectPlane, rootPlane } from './planes.ts';
 import { installRoles } from './roles.ts';
+import { listen, makeFolder, openAccess } from './start.ts';
 
 export interface IpamServiceOptions {
   /** `postgres://user:password@host:port/database`. */
@@ -50,6 +48,7 @@ export interface IpamService {
 }
 
 const projectsQuery = { plane: 'root', resource: `${Project.group}/${Project.plural}` };
+const retryMilliseconds = 1000;
 /** Servers that start at once meet while they write the same namespaces and roles. */
 const mostMeetings = 10;
 
@@ -64,7 +63,7 @@ export async function startIpamService(options: IpamServiceOptions): Promise<Ipa
   if (!/^postgres(ql)?:\/\//.test(options.store)) {
     throw new UsageError('--store must be postgres://USER:PASSWORD@HOST:PORT/DATABASE; SQLite is what berth up keeps');
   }
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const storage = await openPostgresStorage({
@@ -79,7 +78,7 @@ export async function startIpamService(options: IpamServiceOptions): Promise<Ipa
     for (const step of undo.splice(0).reverse()) await step();
   };
   try {
-    const access = await Access.open({ folder, host, clock, random, storage });
+    const access = await openAccess({ folder, host, clock, random, storage });
     const authorizer = new RbacAuthorizer(storage);
     undo.push(async () => authorizer.close());
     const ipam = createIpam({
@@ -103,6 +102,7 @@ export async function startIpamService(options: IpamServiceOptions): Promise<Ipa
       admission: (write) => refuseEscalation(authorizer, write),
     });
     undo.push(() => server.close());
+    server.addReadyCheck({ name: 'postgresql', ready: () => storage.isReachable });
     await meeting(() => server.openPlane({ id: 'root', path: '/', crds: [] }));
     await authorizer.openPlane('root');
     for (const project of options.projects) await ensureProject(storage, project, random, clock);
@@ -112,29 +112,46 @@ export async function startIpamService(options: IpamServiceOptions): Promise<Ipa
       const plane = projectPlane(project);
       if (planes.some((each) => each.id === plane.id)) return;
       planes.push(plane);
-      await openPlane({ server, authorizer, ipam, clock }, plane);
+      try {
+        await openPlane({ server, authorizer, ipam, clock }, plane);
+      } catch (error) {
+        planes.splice(planes.indexOf(plane), 1);
+        await server.closePlane(plane.id);
+        authorizer.closePlane(plane.id);
+        throw error;
+      }
     };
     const { records, revision } = await storage.list(projectsQuery);
     for (const { key } of records) await open(key.name);
 
-    const { certificate: cert, key } = access.authority.serving;
-    const tls = { cert, key, clientCa: access.authority.caCertificate };
-    const { port } = await server.listen({ host, port: options.port, tls }).catch((error: Error) => {
-      throw new StartError(`port ${options.port} on ${host} cannot be listened on: ${error.message}`);
-    });
+    const port = await listen(server, options, access);
     const url = `https://${host}:${port}`;
     const kubeconfig = join(folder, 'kubeconfig');
-    const write = () => access.writeKubeconfig(kubeconfig, url, planes, `project-${planes[0]?.name ?? ''}`);
+    const write = () =>
+      access.writeKubeconfig(kubeconfig, url, [rootPlane, ...planes], `project-${planes[0]?.name ?? ''}`);
     await write();
+    let stopping = false;
+    undo.push(async () => {
+      stopping = true;
+    });
+    const openLater = async (project: string) => {
+      while (!stopping) {
+        try {
+          await open(project);
+          await write();
+          return;
+        } catch (err) {
+          log.error({ err, project }, 'a project cannot be served yet; it is tried again');
+          await clock.sleep(retryMilliseconds);
+        }
+      }
+    };
     const watching = storage.watch(
       { ...projectsQuery, from: revision },
       {
         events(events) {
           for (const { type, key: of } of events) {
-            if (type !== 'put') continue;
-            open(of.name)
-              .then(write)
-              .catch((err: Error) => log.error({ err, project: of.name }, 'a project cannot be served'));
+            if (type === 'put') void openLater(of.name);
           }
         },
         closed() {},

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -29,7 +29,6 @@ import {
   systemRandom,
 } from '../kube/index.ts';
 import { apiVersionOf, isApiError, isConditionTrue } from '../meta/index.ts';
-import { Access } from './access.ts';
 import { unpackBackup } from './backup.ts';
 import type { CellSpec } from './cells.ts';
 import type { PlatformConfig } from './config.ts';
@@ -39,6 +38,7 @@ import { ensureLocations } from './locations.ts';
 import { PlaneHost } from './plane-host.ts';
 import { cellPlane, contextName, hubPlane, type PlaneRef, projectPlane, rootPlane } from './planes.ts';
 import { projectController } from './project/controller.ts';
+import { listen, makeFolder, openAccess, StartError } from './start.ts';
 
 export interface PlatformOptions {
   /** Holds everything; created where it is not there. Undefined: nothing is kept. */
@@ -73,9 +73,6 @@ export interface Platform {
   /** Stops controllers, then the server, then the store: in that order nothing is lost. */
   stop(): Promise<void>;
 }
-
-/** The platform cannot be started as asked: one sentence that says why and what to do. */
-export class StartError extends Error {}
 
 /** How long the first projects may take to be served. */
 const projectsMilliseconds = 30_000;
@@ -114,7 +111,7 @@ async function start(
   undo.push(() => storage.close());
   progress('storage', options.folder === undefined ? 'in memory' : join(options.folder, storeFile));
 
-  const access = await Access.open({ folder: options.folder, host: options.host, clock, random, storage });
+  const access = await openAccess({ folder: options.folder, host: options.host, clock, random, storage });
   const authorizer = new RbacAuthorizer(storage);
   undo.push(async () => authorizer.close());
   const ipam = createIpam({ storage, clock, log, metrics, defaultRestSeconds: config.restSeconds });
@@ -133,8 +130,7 @@ async function start(
   undo.push(() => server.close());
   const ready = { done: false };
   server.addReadyCheck({ name: 'planes', ready: () => ready.done });
-  const { certificate: cert, key } = access.authority.serving;
-  const port = await listen(server, options, { cert, key, clientCa: access.authority.caCertificate });
+  const port = await listen(server, options, access);
   const url = `https://${options.host}:${port}`;
 
   const lifecycle = new Lifecycle({
@@ -251,12 +247,7 @@ function byContext(a: PlaneRef, b: PlaneRef): number {
 async function openStore(options: PlatformOptions & { clock: Clock }): Promise<Storage> {
   const { folder, clock, log, onFatal } = options;
   if (folder !== undefined) {
-    try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-    } catch (error) {
-      const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
-      throw new StartError(`the data folder ${folder} cannot be made (${reason}): choose another with --data-dir`);
-    }
+    await makeFolder(folder);
     await unpackBackup(folder).catch((error: Error) => {
       throw new StartError(`the backup in ${folder} cannot be unpacked (${error.message}): check its permissions`);
     });
@@ -270,23 +261,6 @@ async function openStore(options: PlatformOptions & { clock: Clock }): Promise<S
     history: { bytes: 8 * 2 ** 20 },
     onFatal,
   });
-}
-
-async function listen(
-  server: ApiServer,
-  { host, port }: PlatformOptions,
-  tls: { cert: string; key: string; clientCa: string },
-): Promise<number> {
-  try {
-    return (await server.listen({ host, port, tls })).port;
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') {
-      throw new StartError(`port ${port} on ${host} is taken: stop what uses it, or choose another with --port`);
-    }
-    if (code === 'EACCES') throw new StartError(`port ${port} may not be used: choose one above 1023 with --port`);
-    throw new StartError(`port ${port} on ${host} cannot be listened on: ${message}`);
-  }
 }
 
 async function kubeconfigFile(folder: string | undefined, undo: Undo): Promise<string> {

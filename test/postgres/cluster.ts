@@ -126,7 +126,7 @@ async function accepting(port: number): Promise<void> {
       await client.end();
       return;
     } catch (error) {
-      if (attempt > 600) throw error;
+      if (attempt > 3000) throw error;
       await systemClock.sleep(50);
     }
   }

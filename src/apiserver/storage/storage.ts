@@ -158,7 +158,7 @@ export interface ProcedureTransaction {
  * A procedure for stores that answer after a round trip (PostgreSQL): a generator that yields what it wants and is given
  * the answer. `rows`: rows of a statement; `run`: how many it changed; `exec`: nothing, so that nobody waits for it;
  * `record`: a stored object; `together`: the answers to several, in order, asked in one go; `put` and `delete`: nothing. Statements have `?` for parameters. A module for such a store exports
- * `steps: Record<string, StepProcedure>` and `postgresSchema: string`.
+ * `steps: Record<string, StepProcedure>` and `postgresSchema: { name, version, text }`.
  */
 export type StepProcedure = (tx: ProcedureMoment, argument: unknown) => ProcedureStep<unknown>;
 

@@ -9,13 +9,71 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
+/** How long a database that says nothing is waited for: its host may be gone without a word. */
+const connectMilliseconds = 5000;
+export const silenceMilliseconds = 30_000;
+
 /** A connection whose statements are sent without waiting for the answers to those before. */
 export function connectionTo(url: string): pg.Client {
-  return new pg.Client({ connectionString: url, types, pipeline: true, keepAlive: true } as pg.ClientConfig);
+  return new pg.Client({
+    connectionString: url,
+    types,
+    pipeline: true,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: connectMilliseconds,
+  } as pg.ClientConfig);
 }
 
 export function readersOf(url: string): pg.Pool {
-  return new pg.Pool({ connectionString: url, types, max: 4, keepAlive: true });
+  return new pg.Pool({
+    connectionString: url,
+    types,
+    max: 4,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: connectMilliseconds,
+    query_timeout: silenceMilliseconds,
+    verify: (client, done) => {
+      checkPrimary(client).then(
+        () => done(),
+        (error: Error) => done(error),
+      );
+    },
+  } as pg.PoolConfig);
+}
+
+/** A standby answers reads with what was true some time ago. @throws where this is one. */
+export async function checkPrimary(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
+  if (rows[0]?.standby) throw Object.assign(new Error('it is read-only'), { code: '25006' });
+}
+
+/** Every statement of a commit looks up few rows by their key, in tables that may have grown a thousandfold since its plan was
+ * made: it is planned once, and never to read a whole table. */
+const planning = `SET plan_cache_mode = force_generic_plan; SET jit = off;
+  SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;`;
+
+/**
+ * Whoever writes holds the lock all others wait for: a server that falls silent in the midst of it, stopped or cut off, loses it
+ * and its transaction within seconds.
+ */
+const yielding = `SET idle_in_transaction_session_timeout = '10s'; SET tcp_keepalives_idle = 5;
+  SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3; SET tcp_user_timeout = 10000;`;
+
+/** What is acknowledged is on disk, whatever the database's own setting: where that asks for more, it stays. */
+const durable = `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
+
+/** Ends a connection at once, without a word to a database that may not hear it. */
+export function cut(client: pg.Client): void {
+  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+}
+
+/** Makes a new connection one to write by. @throws where the database is a standby. */
+export async function prepareWriter(client: pg.Client): Promise<void> {
+  await client.connect();
+  await checkPrimary(client);
+  await client.query(`${planning} ${yielding} ${durable}`);
 }
 
 const prepared = new Map<string, { name: string; text: string }>();

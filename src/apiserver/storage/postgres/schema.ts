@@ -24,4 +24,7 @@ CREATE TABLE IF NOT EXISTS berth_log (
 /** Advisory locks, per database: who holds the first writes, and gives out revisions; the second is for making tables. */
 export const writeLock = 4_804_111_913;
 export const schemaLock = 4_804_111_914;
+/** Raised with every change of these tables. */
+export const schemaVersion = 1;
+
 export const channel = 'berth_commit';

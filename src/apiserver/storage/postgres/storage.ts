@@ -1,6 +1,5 @@
 import pg from 'pg';
 import type { Clock, Timer } from '../../../kube/index.ts';
-import { ApiError } from '../../../meta/index.ts';
 import { StorageClosed } from '../errors.ts';
 import { Feed } from '../feed.ts';
 import type { HistoryLimits } from '../history.ts';
@@ -19,7 +18,8 @@ import type {
   WatchQuery,
   WatchSink,
 } from '../storage.ts';
-import { connectionTo, query, type Row } from './connection.ts';
+import { connectionTo, cut, prepareWriter, query, type Row, silenceMilliseconds } from './connection.ts';
+import { isClash, isRefusedStatement, readable, unavailable } from './failures.ts';
 import { page } from './lists.ts';
 import { type Logged, Rows, recordOf } from './rows.ts';
 import { channel, writeLock } from './schema.ts';
@@ -34,6 +34,10 @@ export interface PostgresDeps {
   history: HistoryLimits;
   onFatal: (error: Error) => void;
   readers: pg.Pool;
+  /** Milliseconds since the Unix epoch, in place of the database's clock. */
+  now?: () => number;
+  /** Versions of the tables this program knows, by their key in `berth_meta`. */
+  schemas: ReadonlyMap<string, number>;
 }
 
 interface Job {
@@ -54,19 +58,19 @@ interface Attempt {
   /** The newest revision before it, and with it. */
   base: number;
   revision: number;
+  stage: 'begun' | 'committing' | 'committed';
 }
 
 /** How many commits share one transaction: other servers wait for its lock. */
 const batchSize = 64;
-/**
- * Every statement of a commit looks up few rows by their key, in tables that may have grown a thousandfold since its plan was
- * made: it is planned once, and never to read a whole table.
- */
-const planning = `SET plan_cache_mode = force_generic_plan; SET jit = off;
-  SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`;
+/** How often a transaction is made again that another one stood in the way of. */
+const mostClashes = 5;
 /** A notification may be lost with its connection: the log is looked at anyway. */
 const pollMilliseconds = 500;
 const reconnectMilliseconds = 250;
+const unreachableMilliseconds = 3000;
+/** How long closing waits for a database to take leave. */
+const leaveMilliseconds = 2000;
 /** Revisions between two removals from the log. */
 const tidyEvery = 500;
 const rowsAtOnce = 5000;
@@ -90,11 +94,16 @@ export class PostgresStorage implements Storage {
   #poll: Timer | undefined;
   /** A look at the log is waiting for its turn: one more would see nothing else. */
   #looking = false;
+  /** The last event shown: a database that has another one at its revision is not the one it was seen in. */
+  #last: StorageEvent | undefined;
+  /** When the log could last be read, by the monotonic clock. */
+  #readAt: number;
   #closed = false;
 
   constructor(deps: PostgresDeps, newest: number, horizon: number) {
     this.#deps = deps;
     this.#feed = new Feed({ ...deps, cached: () => false }, newest, horizon);
+    this.#readAt = deps.clock.monotonic();
   }
 
   /** Fills the history with what the log holds, and follows it from then on. */
@@ -107,6 +116,7 @@ export class PostgresStorage implements Storage {
     );
     for (const { event, previousRevision } of rows.map(loggedOf)) {
       this.#feed.history.add(this.#feed.collection(event.key), event, previousRevision);
+      this.#last = event;
     }
     this.#feed.history.trim(newest);
     await this.#listen();
@@ -115,6 +125,11 @@ export class PostgresStorage implements Storage {
 
   get revision(): number {
     return this.#feed.visible;
+  }
+
+  /** Whether the database has answered within the last seconds. */
+  get isReachable(): boolean {
+    return this.#deps.clock.monotonic() - this.#readAt < unreachableMilliseconds;
   }
 
   commit(commit: Commit): Promise<CommitResult> {
@@ -148,10 +163,12 @@ export class PostgresStorage implements Storage {
 
   async get(key: StorageKey): Promise<StoredRecord | undefined> {
     this.#checkOpen();
-    const { rows } = await query(
-      this.#deps.readers,
-      'SELECT revision, value FROM berth_live WHERE plane = ? AND resource = ? AND namespace = ? AND name = ?',
-      [key.plane, key.resource, key.namespace, key.name],
+    const { rows } = await readable(
+      query(
+        this.#deps.readers,
+        'SELECT revision, value FROM berth_live WHERE plane = ? AND resource = ? AND namespace = ? AND name = ?',
+        [key.plane, key.resource, key.namespace, key.name],
+      ),
     );
     if (rows[0] === undefined) return undefined;
     const record = recordOf(key, rows[0]);
@@ -168,7 +185,7 @@ export class PostgresStorage implements Storage {
       await this.#reach(list.revision);
       this.#feed.checkReach(list.plane, list.revision);
     }
-    const found = await page(this.#deps.readers, list);
+    const found = await readable(page(this.#deps.readers, list));
     // A watch goes on from here: what this server shows must have come as far.
     await this.#reach(found.revision);
     return found;
@@ -201,8 +218,16 @@ export class PostgresStorage implements Storage {
     this.#poll?.cancel();
     await this.#tail;
     this.#feed.end(this.#feed.visible);
-    await Promise.allSettled([this.#writer?.then((client) => client.end()), this.#listener?.end()]);
-    await this.#deps.readers.end();
+    const left = Promise.allSettled([
+      this.#writer?.then((client) => client.end()),
+      this.#listener?.end(),
+      this.#deps.readers.end(),
+    ]);
+    const silent = new Promise<void>((resolve) => {
+      const timer = this.#deps.clock.after(leaveMilliseconds, resolve);
+      left.then(() => timer.cancel());
+    });
+    await Promise.race([left, silent]);
   }
 
   #enqueue(reads: Job['reads'], run: Job['run']): Promise<{ revision: number; result: unknown }> {
@@ -232,7 +257,7 @@ export class PostgresStorage implements Storage {
   }
 
   /** One transaction of the database for all `jobs`, each in its own savepoint. */
-  async #write(jobs: readonly Job[]): Promise<void> {
+  async #write(jobs: readonly Job[], clashes = 0): Promise<void> {
     let client: pg.Client;
     try {
       client = await this.#connect();
@@ -240,43 +265,68 @@ export class PostgresStorage implements Storage {
       for (const job of jobs) job.reject(unavailable(error, 'nothing was written'));
       return;
     }
-    const attempt: Attempt = { client, rows: new Rows(client), sent: [], settle: [], base: 0, revision: 0 };
-    let committing = false;
+    const attempt: Attempt = {
+      client,
+      rows: new Rows(client),
+      sent: [],
+      settle: [],
+      base: 0,
+      revision: 0,
+      stage: 'begun',
+    };
+    const silence = this.#deps.clock.after(silenceMilliseconds, () => cut(client));
     try {
       await this.#perform(jobs, attempt);
-      committing = true;
+      attempt.stage = 'committing';
       await this.#finish(attempt);
     } catch (error) {
-      this.#kept.clear();
-      if (isRefusedStatement(error)) return this.#separate(jobs, client, error);
-      this.#writer = undefined;
-      client.end().catch(() => {});
-      const known = committing
-        ? 'whether it was written is not known: read before it is repeated'
-        : 'nothing was written';
-      for (const job of jobs) job.reject(unavailable(error, known));
-      return;
+      if (attempt.stage !== 'committed') return this.#failed(jobs, attempt, error, clashes);
+      // It is written, and shown as soon as the log can be read.
+      this.#deps.log('warn', 'the log in PostgreSQL cannot be read; it is tried again', { error: String(error) });
+    } finally {
+      silence.cancel();
     }
     for (const done of attempt.settle) done();
+  }
+
+  async #failed(jobs: readonly Job[], { client, stage }: Attempt, error: unknown, clashes: number): Promise<void> {
+    this.#kept.clear();
+    if (isClash(error) && clashes < mostClashes) {
+      await query(client, 'ROLLBACK', []).catch(() => {});
+      return this.#write(jobs, clashes + 1);
+    }
+    if (isRefusedStatement(error)) return this.#separate(jobs, client, error);
+    this.#writer = undefined;
+    cut(client);
+    // A database that answers with an error has taken everything back.
+    const known =
+      stage === 'begun' || error instanceof pg.DatabaseError
+        ? 'nothing was written'
+        : 'whether it was written is not known: read before it is repeated';
+    for (const job of jobs) job.reject(unavailable(error, known));
   }
 
   /** Statements go out one after the other; an answer is waited for only where a job needs it. */
   async #perform(jobs: readonly Job[], attempt: Attempt): Promise<void> {
     const { client, rows } = attempt;
     const asked = [
-      query(client, 'BEGIN', []),
+      // What is read must be what was there when the lock was had, whatever the database's own setting.
+      query(client, 'BEGIN ISOLATION LEVEL READ COMMITTED', []),
       query(client, `SELECT pg_advisory_xact_lock(${writeLock})`, []),
-      query(client, `SELECT value FROM berth_meta WHERE key = 'revision'`, []),
+      query(client, readState, []),
       rows.fetch(jobs.flatMap((job) => job.reads)),
     ] as const;
-    const base = Number((await Promise.all(asked))[2].rows[0]!.value);
+    const state = new Map((await Promise.all(asked))[2].rows.map((row) => [row.key as string, Number(row.value)]));
+    const base = state.get('revision')!;
+    this.#checkState(base, state);
+    const now = this.#deps.now?.() ?? state.get('now')!;
     // Another server has written since: what was read before may not be so.
     if (base !== this.#keptAt) this.#kept.clear();
     attempt.base = base;
     attempt.revision = base;
     for (const [number, job] of jobs.entries()) {
       const revision = attempt.revision + 1;
-      const moment = { revision, now: this.#deps.clock.now(), kept: this.#kept };
+      const moment = { revision, now, kept: this.#kept };
       const transaction = new PostgresTransaction(client, rows, number, moment);
       try {
         const result = await job.run(transaction);
@@ -314,12 +364,27 @@ export class PostgresStorage implements Storage {
     // A statement that failed has the database answer everything after it with a failure, and take it all back.
     const [events] = await Promise.all([inOrder(attempt.sent), Promise.allSettled(last)]);
     await Promise.all(last);
+    attempt.stage = 'committed';
     this.#keptAt = revision;
     await this.#shown(
       base,
       revision,
       events.flat().sort((a, b) => a.event.revision - b.event.revision),
     );
+  }
+
+  /** A database that is not the one this server was made for, or has shown, is served no longer. */
+  #checkState(newest: number, state: ReadonlyMap<string, number>): void {
+    for (const [key, version] of this.#deps.schemas) {
+      if ((state.get(key) ?? 0) > version) this.#end(newerSchema(key, state.get(key)!, version));
+    }
+    if (newest < this.#feed.visible) this.#end(goneBack(this.#feed.visible));
+  }
+
+  #end(message: string): never {
+    const error = new Error(message);
+    this.#deps.onFatal(error);
+    throw error;
   }
 
   /** Remembers what must have been answered before the transaction may count as made. */
@@ -363,22 +428,16 @@ export class PostgresStorage implements Storage {
 
   async #readLog(): Promise<void> {
     for (;;) {
-      const { rows } = await query(
-        this.#deps.readers,
-        `SELECT m.revision AS newest, m.horizon, g.* FROM
-           (SELECT max(value) FILTER (WHERE key = 'revision') AS revision,
-                   max(value) FILTER (WHERE key = 'horizon') AS horizon FROM berth_meta) m
-         LEFT JOIN (SELECT * FROM berth_log WHERE revision > ? ORDER BY revision, seq LIMIT ${rowsAtOnce}) g ON true
-         ORDER BY g.revision, g.seq`,
-        [this.#feed.visible],
-      );
+      const { key, revision: at = -1, value = new Uint8Array() } = this.#last ?? {};
+      const last = [key?.plane ?? '', key?.resource ?? '', key?.namespace ?? '', key?.name ?? '', value, at];
+      const { rows } = await readable(query(this.#deps.readers, readLog, [...last, this.#feed.visible]));
       const first = rows[0]!;
+      this.#readAt = this.#deps.clock.monotonic();
+      if (Number(first.newest) < this.#feed.visible || first.diverged) this.#end(goneBack(this.#feed.visible));
       if (Number(first.horizon) > this.#feed.visible) {
-        const error = new Error(
+        this.#end(
           `this server is at revision ${this.#feed.visible} and the database's log starts at ${first.horizon}: it was away for too long and must be started again`,
         );
-        this.#deps.onFatal(error);
-        throw error;
       }
       const logged = rows.filter((row) => row.plane !== null).map(loggedOf);
       const whole = rows.length < rowsAtOnce;
@@ -398,6 +457,7 @@ export class PostgresStorage implements Storage {
     for (const { event, previousRevision } of logged) {
       if (event.key.resource === '') this.#dropNow(event.key.plane, event.revision);
       else this.#feed.show(this.#feed.collection(event.key), event, previousRevision);
+      this.#last = event;
     }
     this.#feed.tell();
   }
@@ -409,20 +469,22 @@ export class PostgresStorage implements Storage {
   }
 
   #connect(): Promise<pg.Client> {
-    this.#writer ??= (async () => {
-      const client = connectionTo(this.#deps.url);
-      client.on('error', (error) => {
-        this.#deps.log('warn', 'the connection for writing to PostgreSQL is lost', { error: error.message });
-        this.#writer = undefined;
-      });
-      await client.connect();
-      await client.query(planning);
-      return client;
-    })();
-    this.#writer.catch(() => {
-      this.#writer = undefined;
+    if (this.#writer !== undefined) return this.#writer;
+    const client = connectionTo(this.#deps.url);
+    const writer = prepareWriter(client).then(() => client);
+    const lost = () => {
+      if (this.#writer === writer) this.#writer = undefined;
+    };
+    client.on('error', (error) => {
+      this.#deps.log('warn', 'the connection for writing to PostgreSQL is lost', { error: error.message });
+      lost();
     });
-    return this.#writer;
+    writer.catch(() => {
+      lost();
+      cut(client);
+    });
+    this.#writer = writer;
+    return writer;
   }
 
   async #listen(): Promise<void> {
@@ -474,6 +536,27 @@ export class PostgresStorage implements Storage {
   }
 }
 
+/** Revision and versions, and the one clock that all servers share, in milliseconds since the Unix epoch. */
+const readState = `SELECT key, value FROM berth_meta
+  UNION ALL SELECT 'now', (extract(epoch FROM clock_timestamp()) * 1000)::bigint`;
+
+/** What the log says after a revision, and whether it has, where the last event shown was, only others. */
+const readLog = `SELECT m.revision AS newest, m.horizon, d.diverged, g.* FROM
+    (SELECT max(value) FILTER (WHERE key = 'revision') AS revision,
+            max(value) FILTER (WHERE key = 'horizon') AS horizon FROM berth_meta) m
+  CROSS JOIN (SELECT count(*) > 0 AND NOT bool_or(plane = ? AND resource = ? AND namespace = ? AND name = ? AND value = ?)
+      AS diverged FROM berth_log WHERE revision = ?) d
+  LEFT JOIN (SELECT * FROM berth_log WHERE revision > ? ORDER BY revision, seq LIMIT ${rowsAtOnce}) g ON true
+  ORDER BY g.revision, g.seq`;
+
+function goneBack(revision: number): string {
+  return `this server has shown revision ${revision}, and the database does not have it any more, as after a failover that lost commits or a restored backup: it must be started again, and what was acknowledged since may be lost`;
+}
+
+export function newerSchema(key: string, found: number, known: number): string {
+  return `its tables are of a newer version of Berth (${key} ${found}, this one knows ${known}): start that version`;
+}
+
 function loggedOf(row: Row): Logged {
   const key = {
     plane: row.plane as string,
@@ -499,14 +582,4 @@ async function inOrder<T>(sent: readonly Promise<T>[]): Promise<T[]> {
   const results: T[] = [];
   for (const each of sent) results.push(await each);
   return results;
-}
-
-/** The database goes on; it refused what it was told to do. */
-function isRefusedStatement(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.severity === 'ERROR';
-}
-
-function unavailable(error: unknown, known: string): ApiError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return ApiError.of('ServiceUnavailable', `the database does not answer (${reason}); ${known}`);
 }

@@ -1,0 +1,54 @@
+import { mkdir } from 'node:fs/promises';
+import type { ApiServer } from '../apiserver/index.ts';
+import { Access, type AccessOptions } from './access.ts';
+
+/** A service cannot be started as asked: one sentence that says why and what to do. */
+export class StartError extends Error {}
+
+/** @throws {StartError} */
+export async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StartError(
+      `the data folder ${folder} cannot be made (${reasonOf(error)}): choose another with --data-dir`,
+    );
+  }
+}
+
+/** @throws {StartError} where certificates and tokens cannot be read or made. */
+export async function openAccess(options: AccessOptions): Promise<Access> {
+  try {
+    return await Access.open(options);
+  } catch (error) {
+    throw new StartError(
+      `the certificates and tokens in ${options.folder} cannot be used (${(error as Error).message}): check the files in its folder secrets, or put them back from a backup`,
+    );
+  }
+}
+
+/** Listens; answers the port. @throws {StartError} */
+export async function listen(
+  server: ApiServer,
+  { host, port }: { host: string; port: number },
+  { authority }: Access,
+): Promise<number> {
+  const { certificate: cert, key } = authority.serving;
+  try {
+    return (await server.listen({ host, port, tls: { cert, key, clientCa: authority.caCertificate } })).port;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new StartError(`port ${port} on ${host} is taken: stop what uses it, or choose another with --port`);
+    }
+    if (code === 'EACCES') throw new StartError(`port ${port} may not be used: choose one above 1023 with --port`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      throw new StartError(`${host} is no address of this machine: choose another with --host`);
+    }
+    throw new StartError(`port ${port} on ${host} cannot be listened on: ${message}`);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+}
