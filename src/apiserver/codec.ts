@@ -1,4 +1,5 @@
 import { deepFreeze, type KubeObject } from '../meta/index.ts';
+import { Recent } from './recent.ts';
 import type { Served } from './served.ts';
 
 /** Between stored bytes and objects. Bytes are served as they are wherever nothing must change. */
@@ -33,17 +34,7 @@ export function decode(served: Served, value: Uint8Array, revision: number): Kub
  * within moments, and often changed again soon, and all of them would parse it. Bounded, because an object takes many
  * times the memory of its bytes.
  */
-const written = new Map<Uint8Array, { object: KubeObject; served: Served }>();
-const writtenLimit = 512;
-
-function remember(value: Uint8Array, object: KubeObject, served: Served): void {
-  written.set(value, { object, served });
-  if (written.size <= writtenLimit) return;
-  for (const oldest of written.keys()) {
-    written.delete(oldest);
-    break;
-  }
-}
+const written = new Recent<Uint8Array, { object: KubeObject; served: Served }>(512);
 
 /** What stored bytes say, as they say it. Not to be changed: it may be everybody's. */
 export function storedObject(value: Uint8Array): KubeObject {
@@ -82,7 +73,7 @@ export function encoder(served: Served, object: KubeObject): (revision: number) 
     object.metadata.resourceVersion = String(revision);
     if (served.strategy.convert === undefined && served.apiVersion === served.storedApiVersion) {
       const value = bytesOf(object);
-      remember(value, object, served);
+      written.set(value, { object, served });
       return value;
     }
     const stored = served.strategy.convert?.toStored(object) ?? object;
@@ -98,14 +89,14 @@ function bytesOf(value: unknown): Uint8Array {
 }
 
 const noLabels = Object.freeze({});
-const labelCache = new WeakMap<Uint8Array, Readonly<Record<string, string>>>();
+const labelled = new Recent<object, Readonly<Record<string, string>>>(512);
 
-/** Labels of a stored object. Remembered per buffer, so that many watchers parse an event once. */
-export function labelsOf(value: Uint8Array): Readonly<Record<string, string>> {
-  let labels = labelCache.get(value);
+/** Labels of a stored object, be it a record or an event. Remembered, so that many watchers parse it once. */
+export function labelsOf(state: { readonly value: Uint8Array }): Readonly<Record<string, string>> {
+  let labels = labelled.get(state);
   if (labels === undefined) {
-    labels = storedObject(value).metadata.labels ?? noLabels;
-    labelCache.set(value, labels);
+    labels = storedObject(state.value).metadata.labels ?? noLabels;
+    labelled.set(state, labels);
   }
   return labels;
 }

@@ -69,7 +69,7 @@ export class GarbageCollector {
       gone: new Set(),
       unresolved: new Set(),
       reported: new Set(),
-      loaded: (record: StoredRecord) => this.#take(state, index.apply({ type: 'put', ...record })),
+      loaded: ({ key, value }: StoredRecord) => this.#take(state, index.apply({ type: 'put', key, value })),
       changed: (event: StorageEvent) => {
         if (event.key.resource === crds) this.#retryUnresolved(state);
         this.#take(state, index.apply(event));

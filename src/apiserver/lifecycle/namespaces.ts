@@ -43,7 +43,7 @@ export class NamespaceController {
       plane,
       client: plane.client(namespaceControllerAccount),
       terminating: new Set(),
-      loaded: (record: StoredRecord) => this.#take(state, { type: 'put', ...record }),
+      loaded: ({ key, value }: StoredRecord) => this.#take(state, { type: 'put', key, value }),
       changed: (event: StorageEvent) => this.#take(state, event),
     };
     this.workers.open(plane.id, state);

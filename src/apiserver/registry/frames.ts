@@ -1,7 +1,8 @@
 import type { WireEvent } from '../../kube/index.ts';
 import type { KubeObject } from '../../meta/index.ts';
-import { decode, servedBytes, shared } from '../codec.ts';
+import { bytesToText, decode, servedBytes, shared } from '../codec.ts';
 import type { Frame } from '../http/frame-queue.ts';
+import { Recent } from '../recent.ts';
 import type { Served } from '../served.ts';
 import type { StorageEvent } from '../storage/storage.ts';
 import { partialObjectMetadata, type TableOptions } from '../table/index.ts';
@@ -23,7 +24,8 @@ interface CachedLine {
   served: Served;
   line: Uint8Array;
 }
-const cache = new WeakMap<Uint8Array, CachedLine[]>();
+/** Of the values that were told last. A value may be kept for as long as its object: its lines must not be. */
+const lines = new Recent<Uint8Array, CachedLine[]>(512);
 
 /** `{"type":…,"object":…}` and a line feed. */
 export class EventFrame implements Frame {
@@ -51,26 +53,26 @@ export class EventFrame implements Frame {
     const type = this.#type;
     const served = this.#served;
     const value = this.#value;
-    const known = cache.get(value);
+    const known = lines.get(value);
     const hit = known?.find((entry) => entry.type === type && entry.served === served);
     if (hit !== undefined) return hit.line;
     const line = Buffer.concat([prefixes[type], servedBytes(served, value, this.#revision), suffix]);
-    if (known === undefined) cache.set(value, [{ type, served, line }]);
+    if (known === undefined) lines.set(value, [{ type, served, line }]);
     else known.push({ type, served, line });
     return line;
   }
 }
 
-const departures = new WeakMap<Uint8Array, Uint8Array>();
+const departures = new Recent<StorageEvent, Uint8Array>(512);
 
 /** An object that a change took out of a selection, as its DELETED event shows it: as it was, at the change's revision. */
 export function departed(event: StorageEvent): Uint8Array {
-  const known = departures.get(event.value);
+  const known = departures.get(event);
   if (known !== undefined) return known;
-  const object = JSON.parse(Buffer.from(event.previous!).toString('utf8')) as KubeObject;
+  const object = JSON.parse(bytesToText(event.previous!.value)) as KubeObject;
   object.metadata.resourceVersion = String(event.revision);
   const value = Buffer.from(JSON.stringify(object));
-  departures.set(event.value, value);
+  departures.set(event, value);
   return value;
 }
 

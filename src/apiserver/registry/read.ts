@@ -81,7 +81,7 @@ async function readNamed(call: Call, { name, matches }: Selection): Promise<Coll
   const { storage } = call.server;
   const { revision } = storage;
   const record = await storage.get(storageKey(call, name));
-  const selected = record !== undefined && matches?.(record.key, record.value) !== false;
+  const selected = record !== undefined && matches?.(record) !== false;
   // Written while it was read: then that is the state this is.
   return { records: selected ? [record] : [], revision: Math.max(revision, record?.revision ?? 0) };
 }
@@ -100,7 +100,7 @@ async function readIndexed(call: Call, { matches }: Selection, limit: number): P
   const wanted = keys.filter((key) => call.namespace === '' || key.namespace === call.namespace);
   const found = await Promise.all(wanted.map((key) => storage.get({ ...place, ...key })));
   const records = found.filter(
-    (record) => record !== undefined && (matches === undefined || matches(record.key, record.value)),
+    (record) => record !== undefined && (matches === undefined || matches(record)),
   ) as StoredRecord[];
   return { records, revision };
 }
@@ -131,7 +131,7 @@ async function readPages(
     });
     at = page.revision;
     for (const [index, record] of page.records.entries()) {
-      if (matches !== undefined && !matches(record.key, record.value)) continue;
+      if (matches !== undefined && !matches(record)) continue;
       found.push(record);
       if (limit === 0 || found.length < limit) continue;
       const left = page.records.length - index - 1 + page.remaining;

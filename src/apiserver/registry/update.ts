@@ -78,7 +78,8 @@ export async function modify(call: Call, modification: Modification): Promise<Ap
       if (modification.create !== undefined) return modification.create();
       throw notFound(call.served.resource, call.name);
     }
-    const old = base(call.served, record.value, record.revision);
+    const { value } = record;
+    const old = base(call.served, value, record.revision);
     // What is not changed is shared with `old`, which keeps comparisons cheap: only these two levels are written to.
     const changed = await modification.change({ ...old, metadata: { ...old.metadata } }, attempt);
     const next = { ...changed, metadata: { ...changed.metadata } };
@@ -88,7 +89,7 @@ export async function modify(call: Call, modification: Modification): Promise<Ap
     validateUpdate(call, next, old);
     modification.track(next, old);
     next.metadata.resourceVersion = String(record.revision);
-    checkSize(call, next, bodyBytes(call) + record.value.length);
+    checkSize(call, next, bodyBytes(call) + value.length);
     try {
       return await write(call, record, next, old, modification.dryRun);
     } catch (error) {

@@ -83,7 +83,7 @@ class WatchSession {
     const { matches } = selection;
     this.#only = name === '' ? selection.name : name;
     this.#matches =
-      name === '' ? matches : (key, value) => key.name === name && (matches === undefined || matches(key, value));
+      name === '' ? matches : (state) => state.key.name === name && (matches === undefined || matches(state));
     this.#bookmarks = bookmarks;
     this.#frames = framesFor(call);
     this.stream = new FrameQueue(call.server.limits.watchBacklogBytes, () => this.#close());
@@ -142,14 +142,14 @@ class WatchSession {
 
   #send(event: StorageEvent): void {
     const matches = this.#matches;
-    const before = event.previous !== undefined && (matches === undefined || matches(event.key, event.previous));
+    const before = event.previous !== undefined && (matches === undefined || matches(event.previous));
     if (event.type === 'delete') {
       // Without the state before, the last state is what tells whether it was selected.
-      const selected = event.previous === undefined ? matches === undefined || matches(event.key, event.value) : before;
+      const selected = event.previous === undefined ? matches === undefined || matches(event) : before;
       if (selected) this.stream.push(this.#frames.event('DELETED', event.value, event.revision));
       return;
     }
-    const now = matches === undefined || matches(event.key, event.value);
+    const now = matches === undefined || matches(event);
     if (now) this.stream.push(this.#frames.event(before ? 'MODIFIED' : 'ADDED', event.value, event.revision));
     else if (before) this.stream.push(this.#frames.event('DELETED', departed(event), event.revision));
   }

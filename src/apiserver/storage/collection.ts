@@ -1,13 +1,14 @@
 import { nameOf } from './key.ts';
 import { OrderedKeys } from './ordered-keys.ts';
-import type { StorageKey, StoredRecord } from './storage.ts';
+import type { LiveRecord, Packer } from './packing.ts';
+import type { StorageKey } from './storage.ts';
 import type { Watcher } from './watcher.ts';
 
 /** State a commit gives a key, from the call of `commit` until it is durable. */
 export interface Pending {
   revision: number;
   /** Undefined: deleted. */
-  record: StoredRecord | undefined;
+  record: LiveRecord | undefined;
   /** What an earlier commit, not durable either, gives it. */
   older: Pending | undefined;
 }
@@ -16,24 +17,29 @@ export interface Pending {
 export class Collection {
   readonly plane: string;
   readonly resource: string;
-  /** Whether `records` has them all; otherwise it has none, and the database is asked. */
-  readonly cached: boolean;
   /** What is visible, by `nameOf`. */
-  readonly records = new Map<string, StoredRecord>();
+  readonly records = new Map<string, LiveRecord>();
   readonly keys = new OrderedKeys();
   readonly watchers = new Set<Watcher>();
+  readonly #packer: Packer | undefined;
   readonly #pending = new Map<string, Pending>();
   /** Revision at which the plane was dropped, until that is durable: what is visible counts as absent to newer commits. */
   #droppedAt = 0;
 
-  constructor(plane: string, resource: string, cached: boolean) {
+  /** `packer`: of the values of its records; undefined where it does not keep any, and the database is asked. */
+  constructor(plane: string, resource: string, packer: Packer | undefined) {
     this.plane = plane;
     this.resource = resource;
-    this.cached = cached;
+    this.#packer = packer;
+  }
+
+  /** Whether `records` has them all; otherwise it has none. */
+  get cached(): boolean {
+    return this.#packer !== undefined;
   }
 
   /** The state that the next commit builds on. */
-  newest(key: StorageKey): StoredRecord | undefined {
+  newest(key: StorageKey): LiveRecord | undefined {
     const name = nameOf(key);
     const pending = this.#pending.get(name);
     if (pending !== undefined) return pending.record;
@@ -41,7 +47,7 @@ export class Collection {
   }
 
   /** A commit is on its way. */
-  propose(key: StorageKey, revision: number, record: StoredRecord | undefined): void {
+  propose(key: StorageKey, revision: number, record: LiveRecord | undefined): void {
     const name = nameOf(key);
     this.#pending.set(name, { revision, record, older: this.#pending.get(name) });
   }
@@ -62,8 +68,9 @@ export class Collection {
   }
 
   /** Makes a state visible; answers the one before. */
-  apply(name: string, record: StoredRecord | undefined): StoredRecord | undefined {
+  apply(name: string, record: LiveRecord | undefined): LiveRecord | undefined {
     const previous = this.records.get(name);
+    if (previous !== undefined) this.#packer?.remove(previous);
     if (record === undefined) {
       if (previous === undefined) return undefined;
       this.records.delete(name);
@@ -71,6 +78,7 @@ export class Collection {
     } else {
       this.records.set(name, record);
       if (previous === undefined) this.keys.add(name);
+      this.#packer?.add(record);
     }
     return previous;
   }
@@ -84,6 +92,7 @@ export class Collection {
   /** The plane has been dropped. */
   drop(revision: number): void {
     if (this.#droppedAt === revision) this.#droppedAt = 0;
+    for (const record of this.records.values()) this.#packer?.remove(record);
     this.records.clear();
     this.keys.clear();
   }

@@ -74,7 +74,7 @@ describe.each([
       storage.watch({ plane: 'p', resource: 'g/left', from: resume }, recorder);
       await turns();
       for (const event of recorder.seen) {
-        expect(text(event.previous)).toBe(followed.get(event.key.name));
+        expect(text(event.previous?.value)).toBe(followed.get(event.key.name));
         followed.set(event.key.name, text(event.value)!);
       }
       resume = recorder.revision;

@@ -6,6 +6,7 @@ import type { HistoryLimits } from './history.ts';
 import { checkDistinct, type Job, thrownBy, unpooled } from './job.ts';
 import { checkKey, checkRow, nameOf, wholeKey } from './key.ts';
 import { type Page, pageNow, pageThen } from './listing.ts';
+import { LiveRecord, Packer } from './packing.ts';
 import type { BatchOutcome, CommittedRow, EngineHost, Loaded, Operation, Outcome, Row } from './protocol.ts';
 import {
   type Commit,
@@ -28,6 +29,7 @@ export interface EmbeddedOptions {
   log: (level: 'info' | 'warn' | 'error', message: string, data?: Record<string, unknown>) => void;
   uncached: (resource: string) => boolean;
   history: HistoryLimits;
+  freshBytes: number;
   onFatal: (error: Error) => void;
   /** How `backup` writes its copy. */
   backup: (file: string) => Promise<void>;
@@ -38,7 +40,7 @@ type Show = (
   collection: Collection,
   deleted: boolean,
   record: StoredRecord,
-  previous: { revision: number; value: Uint8Array } | undefined,
+  previous: StoredRecord | undefined,
 ) => void;
 
 /** Idle turns between two batches that only tidy up. */
@@ -80,9 +82,10 @@ export class EmbeddedStorage implements Storage {
     this.#clock = options.clock;
     this.#options = options;
     this.#assigned = loaded.revision;
-    const { clock, log, history } = options;
-    const cached = (resource: string) => !options.uncached(resource);
-    this.#feed = new Feed({ clock, log, history, cached }, loaded.revision, loaded.horizon);
+    const { clock, log, history, freshBytes } = options;
+    const packer = new Packer(freshBytes);
+    const packerOf = (resource: string) => (options.uncached(resource) ? undefined : packer);
+    this.#feed = new Feed({ clock, log, history, packerOf }, loaded.revision, loaded.horizon);
     for (const { plane, revision } of loaded.dropped) this.#feed.dropped(plane, revision);
     this.#take(loaded);
   }
@@ -238,15 +241,15 @@ export class EmbeddedStorage implements Storage {
 
   /** Fills records and history with what the database holds. */
   #take(loaded: Loaded): void {
-    const replaced = new Map<number, StoredRecord>();
+    const replaced = new Map<number, LiveRecord>();
     for (const entry of loaded.entries) {
-      const record: StoredRecord = { key: entry.key, revision: entry.revision, value: entry.value };
+      const record = new LiveRecord(entry.key, entry.revision, entry.value);
       replaced.set(entry.id, record);
       const collection = this.#feed.collection(entry.key);
       if (entry.live) collection.apply(nameOf(entry.key), record);
       if (!entry.event) continue;
       const previous = replaced.get(entry.previous);
-      this.#feed.history.add(collection, eventOf(entry.deleted, record, previous), previous?.revision ?? 0);
+      this.#feed.history.add(collection, eventOf(entry.deleted, record, previous));
     }
     this.#feed.history.trim(this.#feed.visible);
   }
@@ -277,14 +280,14 @@ export class EmbeddedStorage implements Storage {
   }
 
   #encode(commit: Commit, revision: number): Job['rows'] {
-    const rows: { row: Row; collection: Collection; record: StoredRecord | undefined }[] = [];
+    const rows: { row: Row; collection: Collection; record: LiveRecord | undefined }[] = [];
     const add = (key: StorageKey, deleted: boolean, value: Uint8Array) => {
       checkRow(key, value);
       const collection = this.#feed.collection(key);
       const own = unpooled(value);
       const row: Row = { key, deleted, value: own };
       if (!collection.cached) row.uncached = true;
-      rows.push({ row, collection, record: deleted ? undefined : { key, revision, value: own } });
+      rows.push({ row, collection, record: deleted ? undefined : new LiveRecord(key, revision, own) });
     };
     for (const { key, encode } of commit.puts ?? []) add(key, false, encode(revision));
     for (const { key, encode } of commit.deletes ?? []) {
@@ -376,7 +379,7 @@ export class EmbeddedStorage implements Storage {
     }
     const { revision } = operation;
     const show: Show = (collection, deleted, record, previous) =>
-      this.#feed.show(collection, eventOf(deleted, record, previous), previous?.revision ?? 0);
+      this.#feed.show(collection, eventOf(deleted, record, previous));
     switch (outcome.kind) {
       case 'committed':
         this.#feed.visible = revision;
@@ -390,8 +393,10 @@ export class EmbeddedStorage implements Storage {
         this.#feed.visible = revision;
         for (const { key, deleted, value, previous } of outcome.rows) {
           const collection = this.#feed.collection(key);
-          const record = { key, revision, value };
-          const before = collection.cached ? collection.apply(nameOf(key), deleted ? undefined : record) : previous;
+          const record = new LiveRecord(key, revision, value);
+          const before = collection.cached
+            ? collection.apply(nameOf(key), deleted ? undefined : record)
+            : previous && { key, ...previous };
           show(collection, deleted, record, before);
         }
         return () => job.resolve({ revision, result: outcome.result });
@@ -423,7 +428,7 @@ export class EmbeddedStorage implements Storage {
       const committed = told[next];
       if (committed === undefined || wholeKey(committed.key) !== wholeKey(row.key)) continue;
       next += 1;
-      show(collection, row.deleted, shown, committed.previous);
+      show(collection, row.deleted, shown, committed.previous && { key: row.key, ...committed.previous });
     }
   }
 
@@ -467,8 +472,8 @@ export class EmbeddedStorage implements Storage {
 function eventOf(
   deleted: boolean,
   { key, revision, value }: StoredRecord,
-  previous: { value: Uint8Array } | undefined,
+  previous: StoredRecord | undefined,
 ): StorageEvent {
   const type = deleted ? 'delete' : 'put';
-  return { type, key, revision, value, ...(previous === undefined ? {} : { previous: previous.value }) };
+  return { type, key, revision, value, ...(previous === undefined ? {} : { previous }) };
 }

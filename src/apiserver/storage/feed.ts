@@ -2,6 +2,7 @@ import type { Clock } from '../../kube/index.ts';
 import { Collection } from './collection.ts';
 import { History, type HistoryLimits } from './history.ts';
 import { collectionOf } from './key.ts';
+import type { Packer } from './packing.ts';
 import { RevisionCompacted, RevisionInFuture, type StorageEvent, type WatchQuery, type WatchSink } from './storage.ts';
 import { Watcher } from './watcher.ts';
 
@@ -9,8 +10,8 @@ export interface FeedOptions {
   clock: Clock;
   log: (level: 'info' | 'warn' | 'error', message: string, data?: Record<string, unknown>) => void;
   history: HistoryLimits;
-  /** Whether the records of a resource are all kept in its collection. */
-  cached: (resource: string) => boolean;
+  /** What keeps the values of a resource small whose records are all in its collection; undefined where none are. */
+  packerOf: (resource: string) => Packer | undefined;
 }
 
 /** What a store shows, whatever it keeps its rows in: the newest revision, the history before it, and those who are told of it. */
@@ -42,7 +43,7 @@ export class Feed {
     const text = collectionOf(key);
     let collection = this.#collections.get(text);
     if (collection === undefined) {
-      collection = new Collection(key.plane, key.resource, this.#options.cached(key.resource));
+      collection = new Collection(key.plane, key.resource, this.#options.packerOf(key.resource));
       this.#collections.set(text, collection);
     }
     return collection;
@@ -89,8 +90,8 @@ export class Feed {
   }
 
   /** An event becomes visible: those it concerns are told with the next `tell`. */
-  show(collection: Collection, event: StorageEvent, previousRevision: number): void {
-    this.history.add(collection, event, previousRevision);
+  show(collection: Collection, event: StorageEvent): void {
+    this.history.add(collection, event);
     this.#events.push(event);
     for (const watcher of collection.watchers) if (watcher.offer(event)) this.#touched.add(watcher);
   }

@@ -12,12 +12,11 @@ export interface HistoryLimits {
 interface Entry {
   collection: Collection;
   event: StorageEvent;
-  previousRevision: number;
 }
 
 /** What a key was at an older revision, and whether it is there now. */
 export interface Past {
-  then: StoredRecord | undefined;
+  before: StoredRecord | undefined;
   existsNow: boolean;
 }
 
@@ -48,8 +47,8 @@ export class History {
     return this.#revisions;
   }
 
-  add(collection: Collection, event: StorageEvent, previousRevision: number): void {
-    this.#entries.push({ collection, event, previousRevision });
+  add(collection: Collection, event: StorageEvent): void {
+    this.#entries.push({ collection, event });
     this.#bytes += event.value.byteLength + entryBytes;
   }
 
@@ -85,19 +84,13 @@ export class History {
   since(collection: Collection, revision: number): Map<string, Past> {
     const changed = new Map<string, Past>();
     for (let index = this.#indexAfter(revision); index < this.#entries.length; index += 1) {
-      const { collection: where, event, previousRevision } = this.#entries[index]!;
+      const { collection: where, event } = this.#entries[index]!;
       if (!isSame(where, collection)) continue;
       const name = nameOf(event.key);
       const past = changed.get(name);
       const existsNow = event.type === 'put';
       if (past !== undefined) past.existsNow = existsNow;
-      else {
-        const then =
-          event.previous === undefined
-            ? undefined
-            : { key: event.key, revision: previousRevision, value: event.previous };
-        changed.set(name, { then, existsNow });
-      }
+      else changed.set(name, { before: event.previous, existsNow });
     }
     return changed;
   }

@@ -1,14 +1,14 @@
 import { ApiError } from '../../meta/index.ts';
 import type { Collection } from './collection.ts';
 import { nameOf } from './key.ts';
+import type { LiveRecord } from './packing.ts';
 import type { Operation, Outcome, Row } from './protocol.ts';
-import type { StoredRecord } from './storage.ts';
 
 /** An operation on its way to the disk. */
 export interface Job {
   operation: Operation;
   /** Rows of a commit with the records they become. */
-  rows: readonly { row: Row; collection: Collection; record: StoredRecord | undefined }[];
+  rows: readonly { row: Row; collection: Collection; record: LiveRecord | undefined }[];
   /** Its effect is known only when the engine answers. */
   uncertain: boolean;
   resolve(value: unknown): void;

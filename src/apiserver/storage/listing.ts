@@ -40,9 +40,9 @@ export function pageThen(collection: Collection, query: ListQuery, changed: Read
 export function pastRecords(changed: ReadonlyMap<string, Past>, from: string, to: string | undefined): StoredRecord[] {
   const names: string[] = [];
   for (const [name, past] of changed) {
-    if (past.then !== undefined && name >= from && (to === undefined || name < to)) names.push(name);
+    if (past.before !== undefined && name >= from && (to === undefined || name < to)) names.push(name);
   }
-  return names.sort().map((name) => changed.get(name)!.then!);
+  return names.sort().map((name) => changed.get(name)!.before!);
 }
 
 /** Merges two lists in key order. */

@@ -57,9 +57,11 @@ type State = Map<string, { key: StorageKey; revision: number; value: string }>;
 
 const keyOf = ({ name, resource, plane }: KeyChoice) => key(`k${name}`, 'n', resources[resource]!, planes[plane]!);
 const id = ({ plane, resource, namespace, name }: StorageKey) => [plane, resource, namespace, name].join('|');
+/** What all values have in common, as objects of a kind do: enough for them to be packed. */
+const common = JSON.stringify({ spec: { pad: 'x'.repeat(200), list: [...'abcdefghijklmnopqrstuvwxyz'] } });
 /** A lease's value has the time in it: only its revision is told apart. */
 const told = (value: Uint8Array | undefined) => {
-  const content = text(value);
+  const content = text(value)?.replace(common, '');
   return content?.startsWith('{') ? `lease ${JSON.parse(content).revision}` : content;
 };
 
@@ -106,8 +108,8 @@ class Run {
   #uncertain = false;
   #next = 1;
 
-  async start(file: string, host: HostName): Promise<void> {
-    this.storage = await open(file, host);
+  async start(file: string, host: HostName, freshBytes: number): Promise<void> {
+    this.storage = await open(file, host, { freshBytes });
     this.#next = this.storage.revision + 1;
     this.storage.onCommit((events) => this.heard.push(...events.map(line)));
   }
@@ -126,7 +128,7 @@ class Run {
     let assigned = 0;
     const encode = (value: string) => (revision: number) => {
       assigned = revision;
-      return bytes(value);
+      return bytes(value + common);
     };
     const number = this.#pending.length;
     const value = `v${this.#next}.${number}`;
@@ -263,7 +265,7 @@ class Run {
 }
 
 function line(event: StorageEvent): string {
-  return `${event.revision} ${event.type} ${id(event.key)} ${told(event.value)} was ${told(event.previous)}`;
+  return `${event.revision} ${event.type} ${id(event.key)} ${told(event.value)} was ${told(event.previous?.value)}`;
 }
 
 /** Once lost an event: the second drop made the store forget, at the first, what was on its way between them. */
@@ -276,10 +278,12 @@ const twoDrops: Step[] = [
 ];
 
 describe.each([
-  ['memory', 150],
-  ['inline', 6],
-  ['worker', 6],
-] as const)('model (%s)', (host, numRuns) => {
+  ['memory', 2 ** 20, 100],
+  ['memory', 500, 50],
+  ['memory', 0, 50],
+  ['inline', 500, 6],
+  ['worker', 500, 6],
+] as const)('model (%s, %i bytes of values not packed)', (host, freshBytes, numRuns) => {
   const folder = temporaryFolder();
   afterAll(() => folder.remove());
   let file = 0;
@@ -290,7 +294,7 @@ describe.each([
         file += 1;
         const path = join(folder.path, `${file}`);
         const run = new Run();
-        await run.start(path, host);
+        await run.start(path, host, freshBytes);
         try {
           for (const one of steps) {
             if (one.do === 'commit') run.commit(one);
@@ -300,7 +304,7 @@ describe.each([
             else if (host !== 'memory') {
               await run.settle();
               await run.storage.close();
-              await run.start(path, host);
+              await run.start(path, host, freshBytes);
             }
           }
           await run.settle();

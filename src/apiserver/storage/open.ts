@@ -17,6 +17,8 @@ export interface StorageOptions {
   /** Resources that are not kept in memory but read from the database. Default: none. Must not change its mind. */
   uncached?: (resource: string) => boolean;
   history?: HistoryLimits;
+  /** How many bytes of values are kept in memory as they are; older ones are packed (see `Packer`). Default 32 MiB. */
+  freshBytes?: number;
   /**
    * The disk or the engine failed: nothing on its way was acknowledged, and nothing more will be. Called once; is expected
    * to end the process.
@@ -25,6 +27,8 @@ export interface StorageOptions {
   /** Where the database runs. Default: a worker thread for a file; ':memory:' is always inline. */
   host?: 'worker' | 'inline';
 }
+
+const defaultFreshBytes = 32 * 2 ** 20;
 
 /**
  * Opens the embedded store. Rejects with `StorageOpenError`, whose message says what to do, when the folder is missing
@@ -49,6 +53,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       log,
       uncached,
       history: options.history ?? {},
+      freshBytes: options.freshBytes ?? defaultFreshBytes,
       onFatal,
       backup: (target) => writeBackup(target, copy),
     });

@@ -47,7 +47,7 @@ describe.each(['inline', 'worker'] as const)('storage reopened (%s)', (host) => 
     const committed: string[] = [];
     const seen: string[] = [];
     const line = (event: StorageEvent) =>
-      `${event.revision} ${event.type} ${event.key.name} ${text(event.value)} was ${text(event.previous)}`;
+      `${event.revision} ${event.type} ${event.key.name} ${text(event.value)} was ${text(event.previous?.value)}`;
     let last = 0;
     for (let round = 0; round < 6; round += 1) {
       const storage = await open(file, host, { history: { revisions: 60 } });

@@ -101,7 +101,7 @@ describe.each(hosts)('embedded storage (%s)', (host) => {
         '3 put b',
         '4 delete a',
       ]);
-      expect(recorder.seen[2]?.previous).toEqual(recorder.seen[0]?.value);
+      expect(recorder.seen[2]?.previous?.value).toEqual(recorder.seen[0]?.value);
       expect((await storage.call('leases', {})).result).toEqual([{ name: 'b', number: 2 }]);
     });
 

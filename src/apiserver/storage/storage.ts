@@ -57,11 +57,11 @@ export interface StorageKey {
 }
 
 export interface StoredRecord {
-  key: StorageKey;
+  readonly key: StorageKey;
   /** Revision of the commit that wrote it. */
-  revision: number;
-  /** JSON of the object, UTF-8, resourceVersion included. */
-  value: Uint8Array;
+  readonly revision: number;
+  /** JSON of the object, UTF-8, resourceVersion included. May be made anew each time it is read: a record that is spread is without. */
+  readonly value: Uint8Array;
 }
 
 export interface Commit {
@@ -118,7 +118,7 @@ export interface StorageEvent {
   /** New state, or the last state of a deleted one. */
   value: Uint8Array;
   /** State before, where there was one: selector transitions are judged by it. */
-  previous?: Uint8Array;
+  previous?: StoredRecord;
 }
 
 export interface WatchSink {

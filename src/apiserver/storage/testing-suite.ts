@@ -289,7 +289,7 @@ export function testStorage(fresh: (options?: { history: HistoryLimits }) => Pro
     const heard: string[] = [];
     const listener = (events: readonly StorageEvent[]) => {
       for (const event of events)
-        heard.push(`${event.revision} ${event.key.plane} ${event.type} ${text(event.previous)}`);
+        heard.push(`${event.revision} ${event.key.plane} ${event.type} ${text(event.previous?.value)}`);
     };
     const stop = storage.onCommit(listener);
     await storage.commit(put(key('a'), 'one'));

@@ -83,7 +83,7 @@ export class Recorder implements WatchSink {
 
   get lines(): string[] {
     return this.seen.map((event) => {
-      const was = event.previous === undefined ? '' : ` was ${text(event.previous)}`;
+      const was = event.previous === undefined ? '' : ` was ${text(event.previous?.value)}`;
       return `${event.revision} ${event.type} ${event.key.namespace}/${event.key.name} ${text(event.value)}${was}`;
     });
   }

@@ -119,7 +119,7 @@ function count(
       let then = now;
       for (const [name, past] of context.since(revision)) {
         if (name < from || (to !== undefined && name >= to)) continue;
-        then += (past.then === undefined ? 0 : 1) - (past.existsNow ? 1 : 0);
+        then += (past.before === undefined ? 0 : 1) - (past.existsNow ? 1 : 0);
       }
       return then;
     },

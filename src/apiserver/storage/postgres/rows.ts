@@ -35,12 +35,6 @@ const writeRows = `WITH data AS (SELECT ?::bytea AS bytes), new AS (
   WHERE NOT n.deleted OR l.plane IS NOT NULL OR n.earlier IS NOT NULL
   RETURNING revision, seq, previous, previous_revision`;
 
-/** One event as the log has it. */
-export interface Logged {
-  event: StorageEvent;
-  previousRevision: number;
-}
-
 /** A change of a record. `value` of a deleted one is its last state. */
 export interface Change {
   key: StorageKey;
@@ -106,7 +100,7 @@ export class Rows {
   }
 
   /** Sends what was added. Answers its events, in order, once it is written. Reads ask the database again from here on. */
-  async flush(): Promise<Logged[]> {
+  async flush(): Promise<StorageEvent[]> {
     const entries = this.#entries;
     this.#entries = [];
     this.#written.clear();
@@ -114,17 +108,14 @@ export class Rows {
     if (entries.length === 0) return [];
     const { rows } = await query(this.#client, writeRows, packed(entries));
     const found = new Map(rows.map((row) => [`${row.revision}/${row.seq}`, row]));
-    return entries.flatMap(({ key, revision, seq, deleted, value }): Logged[] => {
+    return entries.flatMap(({ key, revision, seq, deleted, value }): StorageEvent[] => {
       const before = found.get(`${revision}/${seq}`);
       if (before === undefined) return [];
       const previous = before.previous as Uint8Array | null;
       const type = deleted ? 'delete' : 'put';
-      return [
-        {
-          event: { type, key, revision, value, ...(previous === null ? {} : { previous }) },
-          previousRevision: Number(before.previous_revision ?? 0),
-        },
-      ];
+      const event: StorageEvent = { type, key, revision, value };
+      if (previous !== null) event.previous = { key, revision: Number(before.previous_revision), value: previous };
+      return [event];
     });
   }
 }

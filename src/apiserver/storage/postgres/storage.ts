@@ -21,7 +21,7 @@ import type {
 import { connectionTo, cut, prepareWriter, query, type Row, silenceMilliseconds } from './connection.ts';
 import { isClash, isRefusedStatement, readable, unavailable } from './failures.ts';
 import { page } from './lists.ts';
-import { type Logged, Rows, recordOf } from './rows.ts';
+import { Rows, recordOf } from './rows.ts';
 import { channel, writeLock } from './schema.ts';
 import { PostgresTransaction } from './transaction.ts';
 
@@ -52,7 +52,7 @@ interface Attempt {
   client: pg.Client;
   rows: Rows;
   /** What was sent, with the events that come of it. */
-  sent: Promise<Logged[]>[];
+  sent: Promise<StorageEvent[]>[];
   /** How the callers are told, once it is done. */
   settle: (() => void)[];
   /** The newest revision before it, and with it. */
@@ -102,7 +102,7 @@ export class PostgresStorage implements Storage {
 
   constructor(deps: PostgresDeps, newest: number, horizon: number) {
     this.#deps = deps;
-    this.#feed = new Feed({ ...deps, cached: () => false }, newest, horizon);
+    this.#feed = new Feed({ ...deps, packerOf: () => undefined }, newest, horizon);
     this.#readAt = deps.clock.monotonic();
   }
 
@@ -114,8 +114,8 @@ export class PostgresStorage implements Storage {
       'SELECT * FROM berth_log WHERE revision > ? AND revision <= ? ORDER BY revision, seq',
       [Math.max(this.#feed.history.horizon, newest - this.#feed.history.revisions), newest],
     );
-    for (const { event, previousRevision } of rows.map(loggedOf)) {
-      this.#feed.history.add(this.#feed.collection(event.key), event, previousRevision);
+    for (const event of rows.map(eventOf)) {
+      this.#feed.history.add(this.#feed.collection(event.key), event);
       this.#last = event;
     }
     this.#feed.history.trim(newest);
@@ -369,7 +369,7 @@ export class PostgresStorage implements Storage {
     await this.#shown(
       base,
       revision,
-      events.flat().sort((a, b) => a.event.revision - b.event.revision),
+      events.flat().sort((a, b) => a.revision - b.revision),
     );
   }
 
@@ -388,7 +388,7 @@ export class PostgresStorage implements Storage {
   }
 
   /** Remembers what must have been answered before the transaction may count as made. */
-  #send(attempt: Attempt, events: Promise<Logged[]>): void {
+  #send(attempt: Attempt, events: Promise<StorageEvent[]>): void {
     events.catch(() => {});
     attempt.sent.push(events);
   }
@@ -401,7 +401,7 @@ export class PostgresStorage implements Storage {
   }
 
   /** Shows a transaction of ours: at once where nobody else wrote in between, else by the log. */
-  #shown(base: number, revision: number, events: readonly Logged[]): Promise<void> {
+  #shown(base: number, revision: number, events: readonly StorageEvent[]): Promise<void> {
     return this.#follow(async () => {
       if (this.#feed.visible === base) {
         this.#show(events, revision);
@@ -439,24 +439,24 @@ export class PostgresStorage implements Storage {
           `this server is at revision ${this.#feed.visible} and the database's log starts at ${first.horizon}: it was away for too long and must be started again`,
         );
       }
-      const logged = rows.filter((row) => row.plane !== null).map(loggedOf);
+      const logged = rows.filter((row) => row.plane !== null).map(eventOf);
       const whole = rows.length < rowsAtOnce;
       // The last revision of a part may not be all there.
-      const newest = whole ? Number(first.newest) : logged.at(-1)!.event.revision - 1;
+      const newest = whole ? Number(first.newest) : logged.at(-1)!.revision - 1;
       this.#show(
-        logged.filter(({ event }) => event.revision <= newest),
+        logged.filter((event) => event.revision <= newest),
         newest,
       );
       if (whole) return;
     }
   }
 
-  #show(logged: readonly Logged[], revision: number): void {
+  #show(events: readonly StorageEvent[], revision: number): void {
     if (revision <= this.#feed.visible) return;
     this.#feed.visible = revision;
-    for (const { event, previousRevision } of logged) {
+    for (const event of events) {
       if (event.key.resource === '') this.#dropNow(event.key.plane, event.revision);
-      else this.#feed.show(this.#feed.collection(event.key), event, previousRevision);
+      else this.#feed.show(this.#feed.collection(event.key), event);
       this.#last = event;
     }
     this.#feed.tell();
@@ -557,7 +557,8 @@ export function newerSchema(key: string, found: number, known: number): string {
   return `its tables are of a newer version of Berth (${key} ${found}, this one knows ${known}): start that version`;
 }
 
-function loggedOf(row: Row): Logged {
+/** What a row of the log tells. */
+function eventOf(row: Row): StorageEvent {
   const key = {
     plane: row.plane as string,
     resource: row.resource as string,
@@ -566,14 +567,11 @@ function loggedOf(row: Row): Logged {
   };
   const previous = row.previous as Uint8Array | null;
   return {
-    event: {
-      type: (row.deleted as unknown as boolean) ? 'delete' : 'put',
-      key,
-      revision: Number(row.revision),
-      value: row.value as Uint8Array,
-      ...(previous === null ? {} : { previous }),
-    },
-    previousRevision: Number(row.previous_revision ?? 0),
+    type: (row.deleted as unknown as boolean) ? 'delete' : 'put',
+    key,
+    revision: Number(row.revision),
+    value: row.value as Uint8Array,
+    ...(previous === null ? {} : { previous: { key, revision: Number(row.previous_revision), value: previous } }),
   };
 }
 

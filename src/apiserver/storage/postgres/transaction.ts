@@ -10,7 +10,7 @@ import {
   type StorageEvent,
 } from '../storage.ts';
 import { query } from './connection.ts';
-import { type Change, checked, type Logged, type Rows } from './rows.ts';
+import { type Change, checked, type Rows } from './rows.ts';
 
 const reads = /^\s*(select|with)\b/i;
 
@@ -88,7 +88,7 @@ export class PostgresTransaction implements ProcedureMoment {
   }
 
   /** What it did stays: resolves with its events once all of it is written. Those of its rows come with `Rows.flush`. */
-  async keep(): Promise<Logged[]> {
+  async keep(): Promise<StorageEvent[]> {
     this.#rows.add(this.revision, this.#changes);
     if (this.#saved) this.#send(`RELEASE SAVEPOINT ${this.#savepoint}`, []);
     if (this.#dropped === undefined) {
@@ -107,7 +107,7 @@ export class PostgresTransaction implements ProcedureMoment {
     const key = { plane, resource: '', namespace: '', name: '' };
     const event: StorageEvent = { type: 'delete', key, revision: this.revision, value: new Uint8Array() };
     const [events] = await Promise.all([before, ...this.#sent]);
-    return [...events, { event, previousRevision: 0 }];
+    return [...events, event];
   }
 
   /** What it did is undone. A statement of it that failed goes with the rest. */
