@@ -83,20 +83,11 @@ export function kindsOf(role: PlaneRole): readonly Kind[] {
   return byRole[role];
 }
 
-/**
- * Kinds whose objects in a plane are copies, with one writer: that can bring an object and its status in one write, where the
- * status is no subresource.
- */
-const copies: Readonly<Partial<Record<PlaneRole, readonly Kind[]>>> = { hub: [NetworkInterface, Instance] };
-
-/** The definitions a plane of its own is opened with. A cluster that also plays another role has those of `crdManifest`. */
+/** Manifests of the CRDs among them. */
 export function crdsOf(role: PlaneRole): CustomResourceDefinition[] {
-  const served = kindsOf(role).filter((kind) => kind.servedBy === 'crd');
-  return served.map((kind) =>
-    crdManifest(
-      copies[role]?.includes(kind) === true ? { ...kind, subresources: { ...kind.subresources, status: false } } : kind,
-    ),
-  );
+  return kindsOf(role)
+    .filter((kind) => kind.servedBy === 'crd')
+    .map(crdManifest);
 }
 
 /** Every kind of Berth, once, by group and then by name. */

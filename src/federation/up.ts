@@ -42,10 +42,8 @@ export interface UpSnapshot {
 }
 
 export type UpStep =
-  /** Of both the status goes along: a hub may keep it with the rest. */
   | { do: 'create'; object: KubeObject }
   | { do: 'update'; object: KubeObject }
-  /** Where it did not come along. */
   | { do: 'status'; status: unknown }
   | { do: 'delete'; copy: Stored<KubeObject> }
   /** null takes an annotation off. */
@@ -99,9 +97,7 @@ export function decideUp(snapshot: UpSnapshot, requests: readonly string[] = [])
   });
   if (unheard.length > 0) steps.push({ do: 'request', source, annotations: Object.fromEntries(unheard) });
   const object = updateOf(marked(wanted, source, location, asked), copy);
-  if (object !== undefined) {
-    steps.push({ do: 'update', object: wanted.status === undefined ? object : { ...object, status: wanted.status } });
-  }
+  if (object !== undefined) steps.push({ do: 'update', object });
   if (wanted.status !== undefined && !jsonEqual(wanted.status, copy.status))
     steps.push({ do: 'status', status: wanted.status });
   return steps;
@@ -114,7 +110,6 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOpt
   const { type } = kind;
   const resources = [type.plural];
   const lookups = kind.lookups ?? [];
-  const apart: Apart = new WeakMap();
   return {
     name: `federation-up-${type.plural}`,
     rules: {
@@ -194,7 +189,7 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOpt
       const lookup: HubLookup = (other, name) => hub.informer(other).get(request.namespace, name);
       const wanted = source === undefined || isTerminating(source) ? undefined : kind.publish(source, lookup);
       const steps = decideUp({ source, copy, wanted, location: cell.name }, kind.requests);
-      await act(steps, type, copy, cell, hub, apart);
+      await act(steps, type, copy, cell, hub);
       return undefined;
     },
   };
@@ -206,21 +201,19 @@ async function act(
   copy: Stored<KubeObject> | undefined,
   cell: Plane,
   hub: Plane,
-  apart: Apart,
 ): Promise<void> {
   let current = copy;
   for (const step of steps) {
     switch (step.do) {
       case 'create':
         current = await hub.client.create(type, step.object);
-        if (step.object.status !== undefined) apart.set(hub, !jsonEqual(current.status, step.object.status));
         break;
       case 'update':
         current = await replace(type, step.object, current, hub);
         break;
       case 'status':
         if (current === undefined) return;
-        await say(type, current, step.status, hub, apart);
+        await hub.client.update(type, { ...current, status: step.status }, { subresource: 'status' });
         break;
       case 'delete':
         await hub.client.delete(type, keyOf(step.copy), { preconditions: { uid: step.copy.metadata.uid } });
@@ -232,35 +225,6 @@ async function act(
         });
         break;
     }
-  }
-}
-
-/**
- * Whether a hub keeps the status of copies apart, as a subresource: their only writer is the agent, so it need not. Known
- * from the hub's answers: a write of the whole object there leaves the status as it was.
- */
-type Apart = WeakMap<Plane, boolean>;
-
-async function say(
-  type: ResourceType,
-  copy: Stored<KubeObject>,
-  status: unknown,
-  hub: Plane,
-  apart: Apart,
-): Promise<void> {
-  let current = copy;
-  if (jsonEqual(current.status, status)) return;
-  if (apart.get(hub) !== true) {
-    current = await hub.client.update(type, { ...current, status });
-    if (jsonEqual(current.status, status)) return;
-    apart.set(hub, true);
-  }
-  try {
-    await hub.client.update(type, { ...current, status }, { subresource: 'status' });
-  } catch (error) {
-    if (!isApiError(error, 'NotFound')) throw error;
-    // The copy is gone, of which an event tells, or the hub has no such subresource after all.
-    apart.delete(hub);
   }
 }
 

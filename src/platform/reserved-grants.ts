@@ -133,18 +133,6 @@ export const reservedGrants: readonly ReservedGrants[] = [
     grants: [`update ${compute}/instances`],
   },
   {
-    reason: 'A hub that another cluster serves keeps the status of copies apart.',
-    role: 'hub',
-    controllers: ['federation-up-instances'],
-    grants: [`update ${compute}/instances/status`],
-  },
-  {
-    reason: 'A hub that another cluster serves keeps the status of copies apart.',
-    role: 'hub',
-    controllers: ['federation-up-networkinterfaces'],
-    grants: [`update ${networking}/networkinterfaces/status`],
-  },
-  {
     reason: 'A copy whose source has changed, or that somebody else changed, is put right.',
     role: 'hub',
     controllers: ['network-hub-replicator-subnets'],

@@ -95,7 +95,7 @@ describe('with networking', () => {
       const what = JSON.stringify({ cell, hub, project });
       // Besides, what is said of all of them together.
       expect(cell, what).toBeLessThan(inCell + 0.5);
-      expect(hub, what).toBeLessThan(2.5);
+      expect(hub, what).toBeLessThan(4.5);
       expect(project, what).toBeLessThan(4.5);
       for (const { metadata, status } of await world.instances('web')) {
         for (const { type, observedGeneration } of status?.conditions ?? []) {

@@ -72,9 +72,14 @@ async function published(holder: string | undefined, networkName = 'net', uid = 
 
 async function setHolder(holder: string | undefined): Promise<void> {
   const labels = { [networkingLabels.heldBy]: holder ?? null };
+  await environment.hub.patch(NetworkInterface, hubKey, { type: 'merge', body: { metadata: { labels } } });
   const phase = holder === undefined ? 'Available' : 'Bound';
-  const body = { metadata: { labels }, status: { phase } };
-  await environment.hub.patch(NetworkInterface, hubKey, { type: 'merge', body });
+  await environment.hub.patch(
+    NetworkInterface,
+    hubKey,
+    { type: 'merge', body: { status: { phase } } },
+    { subresource: 'status' },
+  );
 }
 
 const hubKey = { namespace: hubNamespace, name: 'nic-visible' };
