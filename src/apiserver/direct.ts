@@ -1,6 +1,7 @@
 import type { Identity, Transport, TransportRequest, TransportResponse } from '../kube/index.ts';
 import type { Handler } from './handler.ts';
 import { type ApiRequest, type ApiResponse, isStream } from './http/message.ts';
+import { warningHeaders } from './http/warnings.ts';
 
 const noQuery = new URLSearchParams();
 
@@ -49,16 +50,7 @@ function apiRequest(request: TransportRequest, identity: Identity): ApiRequest {
 function headOf(response: ApiResponse): { status: number; headers: Record<string, string> } {
   const { status, headers, warnings } = response;
   if (warnings === undefined) return { status, headers };
-  return { status, headers: { ...headers, warning: warnings.map(warningHeader).join(', ') } };
-}
-
-/** A warning as RFC 7234 writes it: code 299, no agent, a quoted text. */
-export function warningHeader(text: string): string {
-  const quoted = text
-    .replaceAll('\\', '\\\\')
-    .replaceAll('"', '\\"')
-    .replaceAll(/[^\x20-\x7e]/g, ' ');
-  return `299 - "${quoted}"`;
+  return { status, headers: { ...headers, warning: warningHeaders(warnings).join(', ') } };
 }
 
 async function* once(body: string | Uint8Array): AsyncGenerator<Uint8Array> {

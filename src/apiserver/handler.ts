@@ -48,8 +48,15 @@ export class Handler {
 
   /** Never rejects: what goes wrong is a Status. */
   async handle(request: ApiRequest): Promise<ApiResponse> {
+    // A refusal carries them too: what was odd may be why.
+    const warnings: string[] = [];
+    const response = await this.#answer(request, warnings);
+    return warnings.length === 0 ? response : { ...response, warnings };
+  }
+
+  async #answer(request: ApiRequest, warnings: string[]): Promise<ApiResponse> {
     try {
-      return await this.#route(acceptProtobuf(request));
+      return await this.#route(acceptProtobuf(request), warnings);
     } catch (error) {
       if (error instanceof PageNotFound) return textResponse(404, '404 page not found\n');
       if (error instanceof ApiError) return inFormat(failure(error), single(request.headers.accept));
@@ -59,7 +66,7 @@ export class Handler {
     }
   }
 
-  async #route(request: ApiRequest): Promise<ApiResponse> {
+  async #route(request: ApiRequest, warnings: string[]): Promise<ApiResponse> {
     const where = splitPlanePath(request.path);
     const plane = this.#options.findPlane(where.base);
     if (plane === undefined) {
@@ -71,7 +78,7 @@ export class Handler {
     }
     const path = parseResourcePath(where.rest);
     if (path === undefined) return this.#document(request, plane, where.rest);
-    return this.#resource(request, plane, path);
+    return this.#resource(request, plane, path, warnings);
   }
 
   #document(request: ApiRequest, plane: Plane, path: string): Promise<ApiResponse> | ApiResponse {
@@ -88,7 +95,7 @@ export class Handler {
     if (!allowed) throw denied(attributes, name, reason);
   }
 
-  async #resource(request: ApiRequest, plane: Plane, path: ResourcePath): Promise<ApiResponse> {
+  async #resource(request: ApiRequest, plane: Plane, path: ResourcePath, warnings: string[]): Promise<ApiResponse> {
     const served = plane.find(path.group, path.version, path.plural);
     if (served === undefined) {
       const review = plane.review(path.group, path.version, path.plural);
@@ -102,6 +109,7 @@ export class Handler {
       if (served?.strategy.custom === false && path.name === '' && path.namespace === '') throw notOffered();
       throw plane.isBuiltIn(path.group, path.version) ? noSuchPath() : new PageNotFound();
     }
+    if (served.deprecationWarning !== undefined) warnings.push(served.deprecationWarning);
     checkPathNames(served, path);
     const call: Call = {
       server: this.#options.context,
@@ -114,7 +122,7 @@ export class Handler {
       subresource: path.subresource,
       output: negotiateOutput(single(request.headers.accept)),
       now: this.#options.context.clock.now(),
-      warnings: served.deprecationWarning === undefined ? [] : [served.deprecationWarning],
+      warnings,
       authorize,
     };
     checkOffered(call, verb);

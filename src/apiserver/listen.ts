@@ -13,10 +13,10 @@ import type { Logger } from 'pino';
 import type { Clock, Identity } from '../kube/index.ts';
 import { ApiError } from '../meta/index.ts';
 import type { Authenticator, PeerCertificate } from './access/interfaces.ts';
-import { warningHeader } from './direct.ts';
 import type { Handler } from './handler.ts';
 import { type ApiResponse, type EventStream, failure, isStream } from './http/message.ts';
 import { booleanParameter } from './http/negotiate.ts';
+import { warningHeaders } from './http/warnings.ts';
 import type { Limits } from './registry/call.ts';
 
 const compress = promisify(gzip);
@@ -213,7 +213,7 @@ export class Front {
 
   async #whole(request: Asked, response: Answering, answer: ApiResponse, body: string | Uint8Array): Promise<void> {
     let bytes: Uint8Array = typeof body === 'string' ? Buffer.from(body) : body;
-    const headers: Record<string, string | string[]> = { ...answer.headers, ...warningHeaders(answer) };
+    const headers: Record<string, string | string[]> = { ...answer.headers, ...warningsOf(answer) };
     headers['cache-control'] = 'no-cache, private';
     if (bytes.length >= this.#options.limits.gzipBytes && acceptsGzip(request)) {
       bytes = await compress(bytes, { level: 1 });
@@ -231,7 +231,7 @@ export class Front {
     try {
       writeHead(response, answer.status, {
         ...answer.headers,
-        ...warningHeaders(answer),
+        ...warningsOf(answer),
         'cache-control': 'no-cache, private',
       });
       (response as ServerResponse).flushHeaders();
@@ -278,8 +278,8 @@ function drained(response: Answering): Promise<void> {
   });
 }
 
-function warningHeaders(answer: ApiResponse): Record<string, string[]> {
-  return answer.warnings === undefined ? {} : { warning: answer.warnings.map(warningHeader) };
+function warningsOf(answer: ApiResponse): Record<string, string[]> {
+  return answer.warnings === undefined ? {} : { warning: warningHeaders(answer.warnings) };
 }
 
 function acceptsGzip(request: Asked): boolean {

@@ -1,7 +1,7 @@
 import { ApiError, type KubeObject, type Namespace } from '../../meta/index.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired, forbidden } from '../errors.ts';
 import type { FieldError } from '../schema/schema.ts';
-import { standardFinalizers } from '../validation/metadata.ts';
+import { refuse, standardFinalizers } from '../validation/metadata.ts';
 import { dnsLabel, qualifiedName } from '../validation/names.ts';
 import { ageColumn, boolean, builtin, conditions, list, object, string, stringMap, strings } from './define.ts';
 
@@ -17,12 +17,11 @@ function labelName(namespace: KubeObject): void {
 function validateNamespace(namespace: Namespace): FieldError[] {
   const errors: FieldError[] = [];
   for (const finalizer of namespace.spec?.finalizers ?? []) {
-    const wrong =
-      qualifiedName(finalizer) ??
-      (finalizer.includes('/') || standardFinalizers.has(finalizer)
-        ? undefined
-        : 'name is neither a standard finalizer name nor is it fully qualified');
-    if (wrong !== undefined) errors.push(fieldInvalid('spec.finalizers', finalizer, wrong));
+    const wrong = qualifiedName(finalizer);
+    refuse('spec.finalizers', finalizer, wrong, errors);
+    if (wrong.length > 0 || finalizer.includes('/') || standardFinalizers.has(finalizer)) continue;
+    const why = 'name is neither a standard finalizer name nor is it fully qualified';
+    errors.push(fieldInvalid('spec.finalizers', finalizer, why));
   }
   const { phase } = namespace.status ?? {};
   const ending = namespace.metadata.deletionTimestamp !== undefined;

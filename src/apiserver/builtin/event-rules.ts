@@ -1,6 +1,7 @@
 import { jsonEqual, type KubeObject } from '../../meta/index.ts';
 import { fieldInvalid, fieldRequired } from '../errors.ts';
 import type { FieldError } from '../schema/schema.ts';
+import { refuse } from '../validation/metadata.ts';
 import { qualifiedName } from '../validation/names.ts';
 
 /** What an Event must be (kubernetes `pkg/apis/core/validation/events.go`), in the shape of core/v1. */
@@ -48,8 +49,7 @@ export function validateEvent(event: CoreEvent, reporter: string): FieldError[] 
   if (about === '' && own !== 'default' && own !== 'kube-system') errors.push(mismatch);
   const { reportingComponent = '', reportingInstance = '', action = '', reason = '', message = '' } = event;
   if (reportingComponent === '') errors.push(fieldRequired(reporter, ''));
-  const wrong = qualifiedName(reportingComponent);
-  if (wrong !== undefined) errors.push(fieldInvalid(reporter, reportingComponent, wrong));
+  refuse(reporter, reportingComponent, qualifiedName(reportingComponent), errors);
   for (const [field, value] of Object.entries({ reportingInstance, action, reason })) {
     if (value === '') errors.push(fieldRequired(field, ''));
     if (Buffer.byteLength(value) > longestName) errors.push(tooLong(field, longestName));

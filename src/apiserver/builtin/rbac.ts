@@ -3,6 +3,7 @@ import { fieldInvalid, fieldNotSupported, fieldRequired } from '../errors.ts';
 import type { FieldError } from '../schema/schema.ts';
 import type { Served } from '../served.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
+import { refuse } from '../validation/metadata.ts';
 import { dnsSubdomain, pathSegment } from '../validation/names.ts';
 import { ageColumn, builtin, list, object, string, stringMap, strings } from './define.ts';
 
@@ -112,9 +113,8 @@ function validateBinding(binding: Binding, old: Binding | undefined, namespaced:
   const kinds = namespaced ? ['Role', 'ClusterRole'] : ['ClusterRole'];
   if (roleRef.apiGroup !== group) errors.push(fieldNotSupported('roleRef.apiGroup', roleRef.apiGroup, [group]));
   if (!kinds.includes(roleRef.kind)) errors.push(fieldNotSupported('roleRef.kind', roleRef.kind, kinds));
-  const wrong = pathSegment(roleRef.name);
   if (roleRef.name === '') errors.push(fieldRequired('roleRef.name', ''));
-  else if (wrong !== undefined) errors.push(fieldInvalid('roleRef.name', roleRef.name, wrong));
+  else refuse('roleRef.name', roleRef.name, pathSegment(roleRef.name), errors);
   if (old !== undefined && JSON.stringify(sorted(binding.roleRef)) !== JSON.stringify(sorted(old.roleRef))) {
     errors.push(fieldInvalid('roleRef', roleRef, 'field is immutable'));
   }
@@ -127,8 +127,7 @@ function validateBinding(binding: Binding, old: Binding | undefined, namespaced:
     } else if (kind !== 'ServiceAccount') {
       if (apiGroup !== group) errors.push(fieldNotSupported(`${field}.apiGroup`, apiGroup, [group]));
     } else {
-      const odd = name === '' ? undefined : dnsSubdomain(name);
-      if (odd !== undefined) errors.push(fieldInvalid(`${field}.name`, name, odd));
+      if (name !== '') refuse(`${field}.name`, name, dnsSubdomain(name), errors);
       if (apiGroup !== '') errors.push(fieldNotSupported(`${field}.apiGroup`, apiGroup, ['']));
       if (!namespaced && namespace === '') errors.push(fieldRequired(`${field}.namespace`, ''));
     }

@@ -117,8 +117,41 @@ describe('negotiateOutput', () => {
 });
 
 describe('selectors', () => {
-  it.each(['a b', '=x', 'a in b', 'a in (b', 'a=b,', '!', 'a=b)c', 'a>x'])('refuses the label selector %s', (text) => {
-    expect(() => parseLabelSelector(text)).toThrow();
+  it.each([
+    ['a b', "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+    ['=x', "found '=', expected: !, identifier, or 'end of string'"],
+    ['a in b', "unable to parse requirement: found 'b' expected: '('"],
+    ['a in (b', "unable to parse requirement: found '', expected: ',' or ')'"],
+    ['a in (', "unable to parse requirement: found '', expected: ',', ')' or identifier"],
+    ['a in (b,=)', "unable to parse requirement: found '=', expected: ',', or identifier"],
+    ['a=b,', "found '', expected: identifier after ','"],
+    ['!', "unable to parse requirement: found '', expected: identifier"],
+    ['a=b)c', "found ')', expected: ',' or 'end of string'"],
+    ['!a=b', "found '=', expected: ',' or 'end of string'"],
+    ['a==(', "unable to parse requirement: found '(', expected: identifier"],
+    [
+      'a>x',
+      `unable to parse requirement: values[0]: Invalid value: "x": for 'Gt', 'Lt' operators, the value must be an integer`,
+    ],
+  ])('refuses the label selector %s in Kubernetes’ words', (text, message) => {
+    expect(() => parseLabelSelector(text)).toThrow(message);
+  });
+
+  it.each(['a in (b,c)', ' a , !b ', 'in in (in,notin)', 'a in (,b,)', 'a notin ()', 'a=', 'a\t==\tb'])(
+    'takes %s',
+    (text) => {
+      expect(parseLabelSelector(text)).toBeTypeOf('function');
+    },
+  );
+
+  it.each([
+    ['a', "invalid selector: 'a'; can't understand 'a'"],
+    ['a=b=c', 'invalid field selector: unescaped character in value: 61'],
+    ['a=\\x', 'invalid field selector: invalid escape sequence: \\x'],
+    ['a=b\\', 'invalid field selector: invalid escape sequence: \\'],
+    ['z=b=c,a', "invalid selector: 'z=b=c,a'; can't understand 'a'"],
+  ])('refuses the field selector %s in Kubernetes’ words', (text, message) => {
+    expect(() => parseFieldSelector(text)).toThrow(message);
   });
 
   it('judges absent labels as Kubernetes does', () => {

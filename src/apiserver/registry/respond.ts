@@ -16,12 +16,7 @@ function answer(call: Call, status: number, body: string | Uint8Array): ApiRespo
   const { format } = call.output;
   const converted =
     format === 'json' ? body : stringify(JSON.parse(typeof body === 'string' ? body : bytesToText(body)));
-  return {
-    status,
-    headers: { 'content-type': contentTypes[format] },
-    body: converted,
-    ...(call.warnings.length === 0 ? {} : { warnings: call.warnings }),
-  };
+  return { status, headers: { 'content-type': contentTypes[format] }, body: converted };
 }
 
 /** One stored record. */

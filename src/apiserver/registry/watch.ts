@@ -58,7 +58,6 @@ export async function watch(call: Call): Promise<ApiResponse> {
     status: 200,
     headers: { 'content-type': 'application/json' },
     body: session.stream,
-    ...(call.warnings.length === 0 ? {} : { warnings: call.warnings }),
   };
 }
 

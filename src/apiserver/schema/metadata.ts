@@ -63,7 +63,7 @@ export function checkMetadata(metadata: unknown, out: Failure[]): void {
 export function checkEmbeddedMetadata(metadata: ObjectMeta, out: Failure[]): void {
   const { labels, annotations, finalizers, ownerReferences } = metadata;
   const judged = { name: 'embedded', labels, annotations, finalizers, ownerReferences } as ObjectMeta;
-  const rules = { nameRule: () => undefined, namespaced: false, custom: true };
+  const rules = { nameRule: () => [], namespaced: false, custom: true };
   for (const { reason, field, message } of validateMetadata(judged, rules)) {
     out.push(failure(reason, message, '', { segments: [field.replace(/^metadata/, '')] }));
   }

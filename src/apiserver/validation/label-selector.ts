@@ -1,7 +1,7 @@
 import type { LabelSelector } from '../../meta/index.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired } from '../errors.ts';
 import type { FieldError } from '../schema/schema.ts';
-import { validateLabels } from './metadata.ts';
+import { refuse, validateLabels } from './metadata.ts';
 import { labelValue, qualifiedName } from './names.ts';
 
 /** What is wrong with a label selector at `field` (apimachinery `meta/v1/validation`). */
@@ -30,11 +30,7 @@ function validateRequirement(
       );
     }
   } else errors.push(fieldInvalid(`${field}.operator`, operator, 'not a valid selector operator'));
-  const wrongKey = qualifiedName(key);
-  if (wrongKey !== undefined) errors.push(fieldInvalid(`${field}.key`, key, wrongKey));
-  for (const [index, value] of values.entries()) {
-    const wrong = labelValue(value);
-    if (wrong !== undefined) errors.push(fieldInvalid(`${field}.values[${index}]`, value, wrong));
-  }
+  refuse(`${field}.key`, key, qualifiedName(key), errors);
+  for (const [index, value] of values.entries()) refuse(`${field}.values[${index}]`, value, labelValue(value), errors);
   return errors;
 }

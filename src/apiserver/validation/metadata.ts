@@ -148,14 +148,12 @@ export interface MetadataRules {
 export function validateMetadata(metadata: ObjectMeta, { nameRule, namespaced, custom }: MetadataRules): FieldError[] {
   const errors: FieldError[] = [];
   if (metadata.generateName !== undefined) {
-    const wrong = nameRule(metadata.generateName.replace(/[-.]$/, '') || 'x');
-    if (wrong !== undefined) errors.push(fieldInvalid('metadata.generateName', metadata.generateName, wrong));
+    refuse('metadata.generateName', metadata.generateName, nameRule(maskTrailingDash(metadata.generateName)), errors);
   }
   if ((metadata.name ?? '') === '') {
     errors.push(fieldRequired('metadata.name', 'name or generateName is required'));
   } else {
-    const wrong = nameRule(metadata.name);
-    if (wrong !== undefined) errors.push(fieldInvalid('metadata.name', metadata.name, wrong));
+    refuse('metadata.name', metadata.name, nameRule(metadata.name), errors);
   }
   if (!namespaced && metadata.namespace !== undefined) {
     errors.push(fieldForbidden('metadata.namespace', 'not allowed on this type'));
@@ -167,13 +165,20 @@ export function validateMetadata(metadata: ObjectMeta, { nameRule, namespaced, c
   return errors;
 }
 
+/** Adds one error for each thing a name rule has against `value`. */
+export function refuse(field: string, value: string, wrong: readonly string[], errors: FieldError[]): void {
+  for (const why of wrong) errors.push(fieldInvalid(field, value, why));
+}
+
+/** What a name rule judges of the base of a generated name: a dash at its end stands for what comes after it. */
+function maskTrailingDash(base: string): string {
+  return base.length > 1 && base.endsWith('-') ? `${base.slice(0, -2)}a` : base;
+}
+
 export function validateLabels(labels: Record<string, string> | undefined, field: string, errors: FieldError[]): void {
   for (const key in labels) {
-    const wrongKey = qualifiedName(key);
-    if (wrongKey !== undefined) errors.push(fieldInvalid(field, key, wrongKey));
-    const value = labels[key]!;
-    const wrong = labelValue(value);
-    if (wrong !== undefined) errors.push(fieldInvalid(field, value, wrong));
+    refuse(field, key, qualifiedName(key), errors);
+    refuse(field, labels[key]!, labelValue(labels[key]!), errors);
   }
 }
 
@@ -182,8 +187,7 @@ const annotationsLimitBytes = 256 * 1024;
 function validateAnnotations(annotations: Record<string, string> | undefined, errors: FieldError[]): void {
   let size = 0;
   for (const key in annotations) {
-    const wrong = qualifiedName(key.toLowerCase());
-    if (wrong !== undefined) errors.push(fieldInvalid('metadata.annotations', key, wrong));
+    refuse('metadata.annotations', key, qualifiedName(key.toLowerCase()), errors);
     size += key.length + annotations[key]!.length;
   }
   if (size > annotationsLimitBytes) {
@@ -200,8 +204,7 @@ export const standardFinalizers = new Set(['foregroundDeletion', 'orphan', 'kube
 
 function validateFinalizers(finalizers: readonly string[], custom: boolean, errors: FieldError[]): void {
   for (const finalizer of finalizers) {
-    const wrong = qualifiedName(finalizer);
-    if (wrong !== undefined) errors.push(fieldInvalid('metadata.finalizers', finalizer, wrong));
+    refuse('metadata.finalizers', finalizer, qualifiedName(finalizer), errors);
   }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     const why = 'finalizer orphan and foregroundDeletion cannot be both set';
