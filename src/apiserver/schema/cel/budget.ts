@@ -32,7 +32,8 @@ export function closeRuleBudget(): 'rule' | 'object' | undefined {
 /** One for all: a loop that swallows it over and over must not pay for stack traces. */
 const exceeded = new EvaluationError('operation cancelled: actual cost limit exceeded');
 
-function charge(steps: number): void {
+/** Takes steps off the rule's budget. @throws EvaluationError where none are left */
+export function charge(steps: number): void {
   ruleLeft -= steps;
   if (ruleLeft < 0) throw exceeded;
 }

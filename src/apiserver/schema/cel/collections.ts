@@ -1,5 +1,6 @@
 import { type Environment, EvaluationError, Optional } from '@marcbachmann/cel-js';
 import { canonical } from '../unique.ts';
+import { type Checker, type MacroCall, type Runner, type Scope, variableOf } from './macros.ts';
 
 class Sets {}
 
@@ -34,22 +35,13 @@ export function registerCollections(environment: Environment): void {
   add('OptionalNamespace.ofNonZeroValue(dyn): optional<dyn>', (_: unknown, value: unknown) =>
     isZero(value) ? Optional.none() : Optional.of(value),
   );
+  environment.registerOperator('optional<A> == optional<A>', (a: Optional, b: Optional) =>
+    a.hasValue() && b.hasValue() ? keyOf(a.value()) === keyOf(b.value()) : a.hasValue() === b.hasValue(),
+  );
   registerOptionalMacro(environment, 'optMap', (value) => Optional.of(value));
   registerOptionalMacro(environment, 'optFlatMap', (value) => value);
 }
 
-interface Checker {
-  check(node: unknown, context: unknown): { kind: string; valueType: unknown };
-  getType(name: string): unknown;
-}
-interface Runner {
-  run(node: unknown, context: unknown): unknown;
-}
-interface Scope {
-  forkWithVariable(name: string, type: unknown): Scope;
-  reuse(parent: unknown): Scope;
-  setIterValue(value: unknown, runner: Runner): Scope;
-}
 interface Macro {
   receiver: unknown;
   name: string;
@@ -60,12 +52,11 @@ interface Macro {
 function registerOptionalMacro(environment: Environment, name: string, result: (value: unknown) => unknown): void {
   environment.registerFunction(
     `optional.${name}(ast, ast): optional<dyn>`,
-    ({ args, receiver }: { args: { op: string; args: unknown }[]; receiver: unknown }) => {
+    ({ args, receiver }: MacroCall) => {
       const [variable, body] = args;
-      if (variable?.op !== 'id') throw new EvaluationError(`${name}() variable name must be a simple identifier`);
       return {
         receiver,
-        name: variable.args as string,
+        name: variableOf(name, variable),
         body,
         typeCheck(checker: Checker, macro: Macro, scope: Scope) {
           const type = checker.check(macro.receiver, scope);
@@ -85,7 +76,8 @@ function registerOptionalMacro(environment: Environment, name: string, result: (
   );
 }
 
-function keyOf(value: unknown): string {
+/** The same text for equal values. */
+export function keyOf(value: unknown): string {
   if (typeof value === 'bigint' || typeof value === 'number') return `n${value}`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const raw = (value as { raw?: unknown }).raw;
@@ -96,7 +88,7 @@ function keyOf(value: unknown): string {
 
 const keys = (list: unknown[]) => list.map(keyOf);
 
-function less(a: unknown, b: unknown): boolean {
+export function less(a: unknown, b: unknown): boolean {
   if (typeof a === 'object' && typeof (a as { compare?: unknown } | null)?.compare === 'function') {
     return (a as { compare(other: unknown): number }).compare(b) < 0;
   }

@@ -1,7 +1,10 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { registerCollections } from './collections.ts';
+import { registerComprehensions } from './comprehensions.ts';
+import { registerLists } from './lists.ts';
 import { registerNetworking } from './networking.ts';
 import { registerQuantities } from './quantities.ts';
+import { registerSemver } from './semver.ts';
 import { registerStrings } from './strings.ts';
 
 let shared: Environment | undefined;
@@ -14,6 +17,9 @@ export function celEnvironment(): Environment {
     registerCollections(shared);
     registerNetworking(shared);
     registerQuantities(shared);
+    registerLists(shared);
+    registerComprehensions(shared);
+    registerSemver(shared);
   }
   return shared.clone();
 }
