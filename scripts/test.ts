@@ -1,5 +1,5 @@
 /**
- * `npm test`: type check, lint, import boundaries, generated files, then unit and end-to-end tests. Every step runs, so
+ * `npm test`: type check, lint, import boundaries, generated files, then unit tests, those of all planes together, and end-to-end tests. Every step runs, so
  * that one run shows everything that is wrong. With a suite's name it runs that suite alone. Ends with
  * `N passed, N failed, N skipped`.
  */
@@ -29,15 +29,14 @@ async function check(title: string, command: string, args: readonly string[]): P
   return code === 0 ? { passed: 1, failed: 0, skipped: 0 } : { passed: 0, failed: 1, skipped: 0 };
 }
 
-async function suite(title: string, project: string): Promise<Counts> {
+async function suite(title: string, ...projects: string[]): Promise<Counts> {
   console.log(`\n── ${title}`);
   const folder = await mkdtemp(join(tmpdir(), 'berth-test-'));
   const report = join(folder, 'report.json');
   try {
     const code = await run('vitest', [
       'run',
-      '--project',
-      project,
+      ...projects.map((project) => `--project=${project}`),
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${report}`,
@@ -62,7 +61,7 @@ const everything: (() => Promise<Counts>)[] = [
   () =>
     check('import boundaries', 'depcruise', ['--config', '.dependency-cruiser.mjs', 'src', 'bench', 'test', 'scripts']),
   () => check('generated files', 'node', ['scripts/generate.ts', '--check']),
-  () => suite('unit tests', 'unit'),
+  () => suite('unit tests, and planes in virtual time', 'unit', 'planes'),
   () => suite('end-to-end tests', 'e2e'),
 ];
 

@@ -9,12 +9,12 @@ import {
   NetworkInterfaceClaim,
   VPC,
   VPCAttachment,
-} from '../../../src/api/index.ts';
-import { ready } from '../../../src/cli/index.ts';
-import { ClusterRole, type Condition, isConditionTrue, type ResourceType } from '../../../src/meta/index.ts';
-import { networkObject } from '../support/objects.ts';
-import { examples, locations, start, useFolder, usePlatform, writeConfig } from '../support/platform.ts';
-import { Tenant } from '../support/tenant.ts';
+} from '../../src/api/index.ts';
+import { ready } from '../../src/cli/index.ts';
+import { ClusterRole, type Condition, isConditionTrue, type ResourceType } from '../../src/meta/index.ts';
+import { networkObject } from './support/objects.ts';
+import { examples, locations, start, useFolder, usePlatform, writeConfig } from './support/platform.ts';
+import { Tenant } from './support/tenant.ts';
 
 /** Cells without a data plane: instances run as soon as their addresses exist, and the fabric is not there. */
 

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { Instance, NetworkInterface } from '../../src/api/index.ts';
-import { applyStatus, type Controller, mergeStatus, type Plane, type VirtualClock } from '../../src/kube/index.ts';
-import { type Condition, formatTime, isTerminating, type Stored } from '../../src/meta/index.ts';
-import { simulatedProvider } from '../../src/node/index.ts';
-import { Stack } from '../harness/stack.ts';
-import { checkNames, type Outcome, runSuite, type SuiteOptions } from '../provider/suite.ts';
+import { Instance, NetworkInterface } from '../../../src/api/index.ts';
+import { applyStatus, type Controller, mergeStatus, type Plane, type VirtualClock } from '../../../src/kube/index.ts';
+import { type Condition, formatTime, isTerminating, type Stored } from '../../../src/meta/index.ts';
+import { simulatedProvider } from '../../../src/node/index.ts';
+import { Stack } from '../../harness/stack.ts';
+import { checkNames, type Outcome, runSuite, type SuiteOptions } from '../../provider/suite.ts';
 
 // The suite that a provider's author runs: the simulated provider keeps to all of it, and each of these breaks its part.
 

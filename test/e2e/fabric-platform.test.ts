@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
-import { NetworkInterface } from '../../../src/api/index.ts';
-import { networkObject } from '../support/objects.ts';
-import { usePlatform } from '../support/platform.ts';
-import { type Holdings, Tenant } from '../support/tenant.ts';
-import { conflists, followEverything, type Scene } from './egress.ts';
+import { NetworkInterface } from '../../src/api/index.ts';
+import { conflists, followEverything, type Scene } from './fabric/egress.ts';
+import { networkObject } from './support/objects.ts';
+import { usePlatform } from './support/platform.ts';
+import { type Holdings, Tenant } from './support/tenant.ts';
 
 /** The platform as `npm start` runs it, over its port, with the credentials of its kubeconfig. */
 
