@@ -14,16 +14,24 @@ import { recordOf } from './routing.ts';
 
 /** A new interface is allocated and prepared in one go: its copies are written once for all of it. */
 const settleMilliseconds = 200;
-/** While the fabric has yet to say what it makes of an interface. */
+/** How long the fabric may take to say what it makes of an interface; longer where many come up at once. */
 const unpreparedMilliseconds = 2_000;
+const crowdMilliseconds = 10;
 
-/** How long after a change of an interface the hub is told of it. */
+/** How long after a change of an interface the hub is told of it, where it is asked at each. */
 export function interfaceSettling(dataPlane: DataPlane): (networkInterface: Stored<NetworkInterface>) => number {
+  /** UIDs of those the fabric has yet to speak of. */
+  const awaited = new Set<string>();
   return (networkInterface) => {
-    const { spec, status } = networkInterface;
+    const { metadata, spec, status } = networkInterface;
     const prepared = findCondition(status?.conditions, 'Prepared')?.status ?? 'Unknown';
     const isAwaited = dataPlane === 'fabric' && spec.claimRef !== undefined && prepared === 'Unknown';
-    return isAwaited && !isTerminating(networkInterface) ? unpreparedMilliseconds : settleMilliseconds;
+    if (!isAwaited || isTerminating(networkInterface)) {
+      awaited.delete(metadata.uid);
+      return settleMilliseconds;
+    }
+    awaited.add(metadata.uid);
+    return unpreparedMilliseconds + (awaited.size - 1) * crowdMilliseconds;
   };
 }
 
