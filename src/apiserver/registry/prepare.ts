@@ -42,9 +42,11 @@ function validateSchema(
   already: readonly FieldError[],
   object: KubeObject,
   old?: KubeObject,
+  settled = false,
 ): FieldError[] {
   const { resource, strategy } = call.served;
-  const errors = resource.schema.validate(object as unknown as Fields, old as unknown as Fields | undefined, already);
+  const [now, before] = [object, old] as unknown as [Fields, Fields | undefined];
+  const errors = resource.schema.validate(now, before, already, settled);
   const mistyped = strategy.custom ? undefined : errors.find((error) => error.reason === 'FieldValueTypeInvalid');
   if (mistyped === undefined) return errors;
   const { kind, version } = resource;
@@ -177,12 +179,12 @@ function specChanged(served: Served, next: KubeObject, old: KubeObject): boolean
   return false;
 }
 
-/** Throws 422. */
-export function validateUpdate(call: Call, next: KubeObject, old: KubeObject): void {
+/** `settled`: `old` was stored under today's schema. Throws 422. */
+export function validateUpdate(call: Call, next: KubeObject, old: KubeObject, settled: boolean): void {
   const { resource, strategy } = call.served;
   const errors = validateMetadata(next.metadata, metadataRules(call.served));
   errors.push(...validateMetadataUpdate(next.metadata, old.metadata));
-  errors.push(...validateSchema(call, errors, next, old));
+  errors.push(...validateSchema(call, errors, next, old, settled));
   errors.push(...validateScale(call, next));
   if (errors.length === 0) errors.push(...(strategy.validate?.(next, old) ?? []));
   if (errors.length > 0) throw invalid(resource, next.metadata.name, errors);

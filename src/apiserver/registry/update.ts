@@ -2,6 +2,7 @@ import { isApiError, isTerminating, jsonEqual, type KubeObject } from '../../met
 import { base, encoder } from '../codec.ts';
 import { badRequest, conflict, invalid, notFound } from '../errors.ts';
 import type { ApiResponse } from '../http/message.ts';
+import type { Served } from '../served.ts';
 import { PreconditionFailed, type StoredRecord } from '../storage/storage.ts';
 import { backingRequest } from './backing.ts';
 import { type Call, storageKey } from './call.ts';
@@ -86,7 +87,9 @@ export async function modify(call: Call, modification: Modification): Promise<Ap
     modification.check?.(next);
     checkVersion(call, next, record);
     prepareUpdate(call, next, old);
-    validateUpdate(call, next, old);
+    // Kinds of the server itself have no revision of their schema.
+    const settled = call.served.schemaRevision > 0 && isOfToday(call.served, record);
+    validateUpdate(call, next, old, settled);
     modification.track(next, old);
     next.metadata.resourceVersion = String(record.revision);
     checkSize(call, next, bodyBytes(call) + value.length);
@@ -100,6 +103,11 @@ export async function modify(call: Call, modification: Modification): Promise<Ap
       if (attempt === attempts) throw conflict(call.served.resource, call.name);
     }
   }
+}
+
+/** Whether an object was stored under the schema that is served now. */
+function isOfToday({ schemaRevision }: Served, { revision }: StoredRecord): boolean {
+  return revision >= schemaRevision;
 }
 
 /** Throws 409 where the object names a version that is not the current one. */
@@ -126,7 +134,7 @@ async function write(
   dryRun: boolean,
 ): Promise<ApiResponse> {
   const { served, server } = call;
-  if (jsonEqual(next, old) && record.revision >= served.schemaRevision) {
+  if (jsonEqual(next, old) && isOfToday(served, record)) {
     await server.storage.settled();
     return respondBytes(call, 200, record.value, record.revision);
   }

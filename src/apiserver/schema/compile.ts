@@ -47,9 +47,9 @@ function compile(schema: JsonSchema): CompiledSchema {
     applyDefaults(object) {
       applyDefaults?.(object);
     },
-    validate(object, old, already = []) {
+    validate(object, old, already = [], settled = false) {
       let found: Failure[] = [];
-      checkValues(object, found);
+      checkValues(object, found, settled ? old : undefined);
       if (found.length > 0) found = counted(found, schema, object, old);
       if (found.some(blocks) || already.some(blocks)) {
         ruled ??= hasRules(schema);
@@ -58,7 +58,7 @@ function compile(schema: JsonSchema): CompiledSchema {
       }
       const broken: Failure[] = [];
       checkRules ??= compileRules(schema);
-      checkRules(object, old, broken);
+      checkRules(object, old, broken, settled);
       if (broken.length > 0) found.push(...counted(broken, schema, object, old));
       return distinct(found.map(toFieldError));
     },

@@ -90,5 +90,5 @@ export function inBody(value: unknown, what: string): Failure {
 /** More than anybody reads: validation stops looking there, so that a hostile object cannot fill the memory with refusals. */
 export const maximumFailures = 1_000;
 
-/** Adds what is wrong with `value`. */
-export type Validator = (value: unknown, out: Failure[]) => void;
+/** Adds what is wrong with `value`, but for its fields that are the very ones of `valid`. */
+export type Validator = (value: unknown, out: Failure[], valid?: Record<string, unknown>) => void;

@@ -35,10 +35,13 @@ export interface CompiledSchema {
    * errors too. Answers only its own. Never throws.
    *
    * @param already what else is wrong with the object.
+   * @param settled whether `old` was found valid by this very schema: fields of which both have the same value are not gone
+   * through again.
    */
   validate(
     object: Record<string, unknown>,
     old?: Record<string, unknown>,
     already?: readonly FieldError[],
+    settled?: boolean,
   ): FieldError[];
 }

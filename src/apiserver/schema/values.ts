@@ -28,7 +28,7 @@ export function compileValidator(schema: JsonSchema, isRoot = false): Validator 
     ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
   ).map(accepts);
 
-  return (value, out) => {
+  return (value, out, valid) => {
     switch (typeof value) {
       case 'string':
         if (!string) out.push(wrongType('string', typeText));
@@ -49,7 +49,7 @@ export function compileValidator(schema: JsonSchema, isRoot = false): Validator 
         } else if (Array.isArray(value)) {
           if (list) array(value, out);
           else out.push(wrongType('array', typeText));
-        } else if (map) object(value as Record<string, unknown>, out);
+        } else if (map) object(value as Record<string, unknown>, out, valid);
         else out.push(wrongType('object', typeText));
     }
     for (let i = 0; i < after.length; i++) after[i]!(value, out);
@@ -111,7 +111,7 @@ function acceptsAll(schema: JsonSchema): Field['accepts'] {
 function objectValidator(
   schema: JsonSchema,
   isRoot: boolean,
-): (value: Record<string, unknown>, out: Failure[]) => void {
+): (value: Record<string, unknown>, out: Failure[], valid?: Record<string, unknown>) => void {
   const required = stringsAt(schema, 'required');
   const known = new Map<string, Field>();
   for (const [name, property] of propertiesOf(schema)) {
@@ -141,7 +141,7 @@ function objectValidator(
   const closed = schema.additionalProperties === false;
   const max = numberAt(schema, 'maxProperties');
   const min = numberAt(schema, 'minProperties');
-  return (value, out) => {
+  return (value, out, valid) => {
     if (max !== undefined || min !== undefined) {
       const count = Object.keys(value).length;
       if (max !== undefined && count > max) {
@@ -167,7 +167,7 @@ function objectValidator(
       const item = value[key];
       if (item === undefined) continue;
       if (field.isRequired) missing--;
-      if (typeof item === field.accepts) continue;
+      if (typeof item === field.accepts || (valid !== undefined && valid[key] === item)) continue;
       const before = out.length;
       field.validate(item, out);
       if (out.length === before) continue;

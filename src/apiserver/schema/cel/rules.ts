@@ -18,7 +18,8 @@ export interface RuleProblem {
   readonly message: string;
 }
 
-type Evaluate = (value: unknown, old: unknown, out: Failure[]) => void;
+/** `settled`: what of `value` is the very same as in `old` is known to be right, but for rules that read both. */
+type Evaluate = (value: unknown, old: unknown, out: Failure[], settled?: boolean) => void;
 
 interface Rule {
   readonly evaluate: ParseResult;
@@ -45,16 +46,16 @@ const reasons: Record<string, FieldError['reason']> = {
 export function compileRules(
   schema: JsonSchema,
   problems: RuleProblem[] = [],
-): (object: unknown, old: unknown, out: Failure[]) => void {
+): (object: unknown, old: unknown, out: Failure[], settled?: boolean) => void {
   if (!hasRules(schema)) return () => {};
   const environment = celEnvironment();
   const types = new TypeDeclarations(environment);
   types.typeOf(schema, 'Object', true);
   const evaluate = compileNode(schema, { environment, types, problems }, []);
   if (evaluate === undefined) return () => {};
-  return (object, old, out) => {
+  return (object, old, out, settled) => {
     openObjectBudget();
-    evaluate(object, old, out);
+    evaluate(object, old, out, settled);
   };
 }
 
@@ -62,6 +63,13 @@ export function compileRules(
 export function hasRules(schema: JsonSchema): boolean {
   if (Array.isArray(schema['x-kubernetes-validations']) && schema['x-kubernetes-validations'].length > 0) return true;
   return children(schema).some(([, child]) => hasRules(child));
+}
+
+/** Whether a rule at or below `schema` may read `oldSelf`. */
+function readsOld(schema: JsonSchema): boolean {
+  const rules = schema['x-kubernetes-validations'];
+  if (Array.isArray(rules) && JSON.stringify(rules).includes('oldSelf')) return true;
+  return children(schema).some(([, child]) => readsOld(child));
 }
 
 function children(schema: JsonSchema): [string, JsonSchema][] {
@@ -82,9 +90,13 @@ interface Context {
 function compileNode(schema: JsonSchema, context: Context, at: string[]): Evaluate | undefined {
   const own = compileOwn(schema, context, at);
   const fields = new Map<string, Evaluate>();
+  /** Those with a rule that reads the old value. */
+  const transitional = new Set<string>();
   for (const [name, property] of propertiesOf(schema)) {
     const field = compileNode(property, context, [...at, `properties[${name}]`]);
-    if (field !== undefined) fields.set(name, field);
+    if (field === undefined) continue;
+    fields.set(name, field);
+    if (readsOld(property)) transitional.add(name);
   }
   const child = (key: string) => {
     const found = schemaAt(schema, key);
@@ -93,7 +105,7 @@ function compileNode(schema: JsonSchema, context: Context, at: string[]): Evalua
   const item = child('items');
   const other = child('additionalProperties');
   if (own === undefined && fields.size === 0 && item === undefined && other === undefined) return undefined;
-  return (value, old, out) => {
+  return (value, old, out, settled = false) => {
     if (value === null || value === undefined) return;
     own?.(value, old, out);
     if (Array.isArray(value)) {
@@ -108,7 +120,10 @@ function compileNode(schema: JsonSchema, context: Context, at: string[]): Evalua
     if (typeof value !== 'object') return;
     const object = value as Record<string, unknown>;
     const before = isObject(old) ? old : undefined;
-    for (const [name, field] of fields) descend(object, before, name, field, out);
+    for (const [name, field] of fields) {
+      if (settled && before !== undefined && object[name] === before[name] && !transitional.has(name)) continue;
+      descend(object, before, name, field, out);
+    }
     if (other === undefined) return;
     for (const name in object) if (!fields.has(name)) descend(object, before, name, other, out);
   };
