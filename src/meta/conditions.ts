@@ -2,7 +2,9 @@ import type { Condition } from './object.ts';
 import { formatTime } from './time.ts';
 
 export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
-  return conditions?.find((condition) => condition.type === type);
+  if (conditions === undefined) return undefined;
+  for (const condition of conditions) if (condition.type === type) return condition;
+  return undefined;
 }
 
 export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {

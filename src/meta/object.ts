@@ -105,7 +105,7 @@ export function controllerReference(owner: Stored<KubeObject>, blockOwnerDeletio
 }
 
 export function isControlledBy(object: KubeObject, owner: KubeObject): boolean {
-  return (object.metadata.ownerReferences ?? []).some(
-    (ref) => ref.controller === true && ref.uid === owner.metadata.uid,
-  );
+  const { uid } = owner.metadata;
+  for (const ref of object.metadata.ownerReferences ?? []) if (ref.controller === true && ref.uid === uid) return true;
+  return false;
 }

@@ -37,7 +37,9 @@ export class ObjectStore<T extends KubeObject> {
       this.#namespaces.set(namespace, objects);
     }
     objects.set(name, object);
-    for (const index of this.#indexes.values()) this.#file(index, object);
+    if (this.#indexes.size === 0) return;
+    const key = keyOf(namespace, name);
+    for (const index of this.#indexes.values()) this.#file(index, key, object);
   }
 
   delete(namespace: string, name: string): void {
@@ -57,12 +59,13 @@ export class ObjectStore<T extends KubeObject> {
   addIndex(name: string, values: (object: Stored<T>) => readonly string[]): void {
     if (this.#indexes.has(name)) return;
     const index: Index<T> = { values, byValue: new Map(), filed: new Map() };
-    for (const object of this.list()) this.#file(index, object);
+    for (const object of this.list()) {
+      this.#file(index, keyOf(object.metadata.namespace ?? '', object.metadata.name), object);
+    }
     this.#indexes.set(name, index);
   }
 
-  #file(index: Index<T>, object: Stored<T>): void {
-    const key = keyOf(object.metadata.namespace ?? '', object.metadata.name);
+  #file(index: Index<T>, key: string, object: Stored<T>): void {
     let values: readonly string[] = [];
     try {
       values = index.values(object);

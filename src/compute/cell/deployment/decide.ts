@@ -16,6 +16,7 @@ import {
   claimFits,
   claimLabels,
   claimOf,
+  claimSpecOf,
   freeName,
   instanceOf,
   isSlotClaimName,
@@ -171,11 +172,12 @@ function claimsBySlot(
   count: number,
 ): BySlot {
   const slots = new Map<number | undefined, SlotClaim[]>();
+  const wanted = request === undefined ? undefined : claimSpecOf(deployment, request);
   let byName: ReadonlyMap<string, number> | undefined;
   for (const claim of claims) {
     let ordinal = ordinalOf(claim);
     let right = false;
-    if (request !== undefined) {
+    if (request !== undefined && wanted !== undefined) {
       const { name } = claim.metadata;
       let named = ordinal !== undefined && isSlotClaimName(name, deployment, ordinal, request);
       if (!named) {
@@ -184,7 +186,7 @@ function claimsBySlot(
         named = found !== undefined;
         ordinal = found ?? ordinal;
       }
-      right = named && claimFits(claim, deployment, request);
+      right = named && claimFits(claim, wanted);
     }
     const others = slots.get(ordinal);
     if (others === undefined) slots.set(ordinal, [{ claim, right }]);

@@ -177,7 +177,8 @@ export function missingLabels(
   return held[index] === String(ordinal) ? missing : { ...missing, [index]: String(ordinal) };
 }
 
-function claimSpecOf(deployment: WorkloadDeployment, request: InterfaceRequest): NetworkInterfaceClaim['spec'] {
+/** What a deployment's claims ask for. */
+export function claimSpecOf(deployment: WorkloadDeployment, request: InterfaceRequest): NetworkInterfaceClaim['spec'] {
   return {
     ...request.spec,
     interfaceName: deviceName(request),
@@ -189,23 +190,22 @@ function claimSpecOf(deployment: WorkloadDeployment, request: InterfaceRequest):
  * Whether a claim still asks for what the template asks for. Everything in a claim is immutable, so a template that asks
  * for something else (another network) needs another claim.
  */
-export function claimFits(
-  claim: NetworkInterfaceClaim,
-  deployment: WorkloadDeployment,
-  request: InterfaceRequest,
-): boolean {
-  const wanted = claimSpecOf(deployment, request);
-  const classes = (spec: NetworkInterfaceClaim['spec']) =>
-    (spec.addresses ?? []).map((address) => address.class).join();
+export function claimFits({ spec }: NetworkInterfaceClaim, wanted: NetworkInterfaceClaim['spec']): boolean {
   return (
-    claim.spec.network.name === wanted.network.name &&
-    claim.spec.interfaceName === wanted.interfaceName &&
-    claim.spec.attachmentMode === wanted.attachmentMode &&
-    claim.spec.reclaimPolicy === wanted.reclaimPolicy &&
-    claim.spec.networkInterfaceName === wanted.networkInterfaceName &&
-    (claim.spec.ipFamilies ?? []).join() === (wanted.ipFamilies ?? []).join() &&
-    classes(claim.spec) === classes(wanted)
+    spec.network.name === wanted.network.name &&
+    spec.interfaceName === wanted.interfaceName &&
+    spec.attachmentMode === wanted.attachmentMode &&
+    spec.reclaimPolicy === wanted.reclaimPolicy &&
+    spec.networkInterfaceName === wanted.networkInterfaceName &&
+    isSame(spec.ipFamilies, wanted.ipFamilies, (family) => family) &&
+    isSame(spec.addresses, wanted.addresses, (address) => address.class)
   );
+}
+
+function isSame<T>(a: readonly T[] = [], b: readonly T[] = [], of: (item: T) => unknown): boolean {
+  if (a.length !== b.length) return false;
+  for (const [index, item] of a.entries()) if (of(item) !== of(b[index]!)) return false;
+  return true;
 }
 
 export function ownedBy<T extends KubeObject>(objects: readonly Stored<T>[], deployment: KubeObject): Stored<T>[] {

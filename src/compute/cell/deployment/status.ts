@@ -43,7 +43,7 @@ export function deploymentStatus(
   const { deployment, instances, location, now } = view;
   const generation = observedGenerationOf(deployment);
   const updated = instances.filter((instance) => templateHashOf(instance) === hash);
-  const ready = instances.filter((instance) => isReady(instance));
+  const ready = instances.filter(isReady);
   const counts = {
     replicas: instances.length,
     currentReplicas: updated.filter((each) => isConditionTrue(each.status?.conditions, 'Programmed')).length,
@@ -103,7 +103,8 @@ function availableOf(
   counts: { desiredReplicas: number; readyReplicas: number },
 ): Omit<Condition, 'lastTransitionTime' | 'observedGeneration'> {
   const type = 'Available';
-  const first = [...ready].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
+  let first = ready[0];
+  for (const each of ready) if (first !== undefined && each.metadata.name < first.metadata.name) first = each;
   if (first !== undefined) {
     const message = reasonMessage('StableInstanceFound', { instance: first.metadata.name });
     return { type, status: 'True', reason: 'StableInstanceFound', message };
