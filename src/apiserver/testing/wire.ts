@@ -26,8 +26,8 @@ export class Wire {
   readonly writes: Sent[] = [];
   /** Told of every request before it is sent; what it throws is what the controller sees. */
   onRequest: ((sent: Sent) => void) | undefined;
-  /** Waited for before each write reaches its plane; what it throws is what the controller sees. */
-  beforeWrite: ((write: Sent) => Promise<void>) | undefined;
+  /** Waited for before each write, with its body, reaches its plane; what it throws is what the controller sees. */
+  beforeWrite: ((write: Sent, body: TransportRequest['body']) => Promise<void>) | undefined;
   /** Waited for after each write was made, before its answer comes. */
   afterWrite: ((write: Sent) => Promise<void>) | undefined;
   /** The process ends at this write (counted in `writes`, from 1): before it, or after it and before its answer. */
@@ -57,7 +57,7 @@ export class Wire {
     if (method === 'GET' || path.startsWith('/apis/events.k8s.io/')) return transport.request(request);
     const { crash } = this;
     const last = this.writes.push(sent) === crash?.at;
-    await this.beforeWrite?.(sent);
+    await this.beforeWrite?.(sent, request.body);
     if (last) {
       if (crash?.applied) await transport.request(request).catch(() => undefined);
       this.crashed = true;

@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import {
   claimName,
+  clusterLabel,
   computeAnnotations,
   deploymentName,
   type Instance,
@@ -12,6 +13,9 @@ import {
   Network,
   NetworkContext,
   NetworkInterface,
+  ServingLocation,
+  Subnet,
+  upstreamLabels,
   Workload,
   WorkloadDeployment,
 } from '../../../src/api/index.ts';
@@ -34,6 +38,8 @@ interface Case {
   /** Where the refused instance is: one of forty here, or the only one there. */
   where: 'here' | 'there';
   classes?: string[];
+  /** Takes the obstacle away again: then all forty run. */
+  mend?(world: World): Promise<void>;
 }
 
 const slot = 7;
@@ -79,6 +85,20 @@ function context(spec: Partial<NonNullable<NetworkContext['spec']>>): Case['obst
     });
   };
 }
+
+/** A namespace of the other cell that the agent does not put right, with labels that say nothing true of a project. */
+function namespaceOf(labels: Record<string, string>): Case['obstacle'] {
+  return async ({ stack, namespace }) => {
+    const own = `/api/v1/namespaces/${namespace}`;
+    stack.wire.beforeWrite = async ({ plane, path }) => {
+      if (plane === `cell/${there}` && path === own) throw new Error('connect ECONNREFUSED');
+    };
+    const metadata = { name: namespace, labels };
+    await stack.cell(there).create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata });
+  };
+}
+
+const subnetName = `default-${there}-ipv6`;
 
 /** Whatever a controller sends to these objects of the other cell is lost on the way. */
 function lost(controller: string): Case['obstacle'] {
@@ -168,17 +188,65 @@ const cases: Record<string, Case> = {
     names: ['Network default', there],
     where: 'there',
   },
-  ProjectUnresolved: {
-    async obstacle({ stack, namespace }) {
-      const own = `/api/v1/namespaces/${namespace}`;
-      stack.wire.beforeWrite = async ({ plane, path }) => {
-        if (plane === `cell/${there}` && path === own) throw new Error('connect ECONNREFUSED');
-      };
-      // It stands for no project as far as its labels say.
-      await stack.cell(there).create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-    },
-    names: ['ns-'],
+  ProjectUnresolved: { obstacle: namespaceOf({}), names: ['ns-'], where: 'there' },
+  ProjectNamespaceNotFound: {
+    obstacle: namespaceOf({
+      [upstreamLabels.clusterName]: clusterLabel('alpha'),
+      [upstreamLabels.namespace]: 'elsewhere',
+    }),
+    names: ['Namespace elsewhere', 'project alpha'],
     where: 'there',
+    async mend({ project }) {
+      await project.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'elsewhere' } });
+    },
+  },
+  NoLocationIdentity: {
+    async obstacle({ stack }) {
+      await lost('federation-down-servinglocations')(world);
+      await stack.cell(there).delete(ServingLocation, { namespace: '', name: there });
+    },
+    names: ['ServingLocation'],
+    where: 'there',
+    async mend({ stack }) {
+      stack.wire.beforeWrite = undefined;
+    },
+  },
+  SubnetGatewayUnusable: {
+    async obstacle(world) {
+      await context({ ipFamilies: ['IPv6', 'IPv4'] })(world);
+      await world.stack.cell(there).create(Subnet, {
+        apiVersion: apiVersionOf(Subnet),
+        kind: Subnet.kind,
+        metadata: { name: subnetName, namespace: world.namespace },
+        spec: {
+          subnetClass: 'private',
+          networkContext: { name: `default-${there}` },
+          location: { name: there },
+          ipFamily: 'IPv6',
+          startAddress: 'fd20',
+          prefixLength: 64,
+        },
+      });
+    },
+    names: [subnetName, 'fd20/64'],
+    where: 'there',
+    async mend({ stack, namespace }) {
+      const body = { spec: { startAddress: 'fd20:1000:0:1::' } };
+      await stack.cell(there).patch(Subnet, { namespace, name: subnetName }, { type: 'merge', body });
+    },
+  },
+  AllocationFailed: {
+    async obstacle({ stack }) {
+      stack.wire.beforeWrite = async ({ plane, path }, body) => {
+        const its = plane.startsWith('project/') && path.endsWith('/ipclaims') && String(body).includes(slotInterface);
+        if (its) throw new Error('connect ECONNREFUSED');
+      };
+    },
+    names: [slotInterface, 'connect ECONNREFUSED'],
+    where: 'here',
+    async mend({ stack }) {
+      stack.wire.beforeWrite = undefined;
+    },
   },
   AddressFamilyNotCarried: { obstacle: context({ ipFamilies: ['IPv6'] }), names: ['IPv4', there], where: 'there' },
   AddressFamiliesUnknown: { obstacle: context({}), names: [`default-${there}`], where: 'there' },
@@ -255,6 +323,9 @@ test.each(Object.entries(cases))('%s', async (reason, each) => {
   });
   // It is looked at in steps of 50 ms.
   expect(took).toBeLessThanOrEqual(undisturbed + 100);
+  if (each.mend === undefined) return;
+  await each.mend(world);
+  await world.ready('forty', 40);
 });
 
 test('a network that does not exist is said in the words of whoever looked for it, by all who wait; then they run', async () => {
