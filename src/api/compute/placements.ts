@@ -1,4 +1,5 @@
 import { int32, list, map, type Options, object, optional, quantity, text } from '../schema.ts';
+import { mostReplicas } from './shared.ts';
 
 /** A metav1.LabelSelector. */
 export function labelSelector(description: string, options: Options = {}) {
@@ -27,7 +28,7 @@ export function labelSelector(description: string, options: Options = {}) {
 /** How many instances to run. */
 export function scaleSettings() {
   return object('How many instances to run.', {
-    minReplicas: int32('The fewest instances; what runs while nothing asks for more.'),
+    minReplicas: int32('The fewest instances; what runs while nothing asks for more.', { maximum: mostReplicas }),
     maxReplicas: optional(int32('The most instances.')),
     instanceManagementPolicy: text('Order in which instances are replaced: OrderedReady, one at a time.', {
       default: 'OrderedReady',

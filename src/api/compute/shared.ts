@@ -5,3 +5,6 @@ export const compute = {
   namespaced: true,
   annotations: { 'discovery.miloapis.com/parent-contexts': 'Project' },
 } as const;
+
+/** The most instances of one deployment: a number nobody means is refused, rather than begun. */
+export const mostReplicas = 100_000;

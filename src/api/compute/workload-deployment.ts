@@ -7,7 +7,7 @@ import { nameRef } from '../networking/shared.ts';
 import { bool, int32, int64, object, oneOf, optional, text } from '../schema.ts';
 import { instanceTemplate } from './instance-spec.ts';
 import { replicaCounts, scaleSettings } from './placements.ts';
-import { compute } from './shared.ts';
+import { compute, mostReplicas } from './shared.ts';
 
 const spec = object('The part of a workload that runs in one location.', {
   workloadRef: object('The workload.', { name: text('Name of the workload.'), uid: text('UID of the workload.') }),
@@ -15,7 +15,7 @@ const spec = object('The part of a workload that runs in one location.', {
   locationRef: nameRef('The location to run in.'),
   template: instanceTemplate(),
   scaleSettings: scaleSettings(),
-  replicas: optional(int32('Instances to run; the fewest allowed where absent.')),
+  replicas: optional(int32('Instances to run; the fewest allowed where absent.', { maximum: mostReplicas })),
   networkAttachment: optional(
     oneOf('How interfaces are attached; the cell decides where absent.', ['Netns', 'Hypervisor']),
   ),

@@ -199,3 +199,26 @@ test('F79: a first slot that gets no network holds back none behind it', async (
     return said.join() === 'False NetworkMismatch,True Available,True Available,True Available';
   });
 });
+
+test('more instances than anybody means are refused by workload and scale; too many all the same are taken back at once', async () => {
+  await expect(
+    world.project.create(Workload, workloadObject({ name: 'web', replicas: 2_147_483_647 })),
+  ).rejects.toThrow('spec.placements[0].scaleSettings.minReplicas in body should be less than or equal to 100000');
+  await world.run({ name: 'web', replicas: 2 });
+  const [deployment] = await world.deployments();
+  const body = { spec: { replicas: 2_147_483_647 } };
+  const key = { namespace: 'default', name: deployment!.metadata.name };
+  await expect(world.project.patch(WorkloadDeployment, key, { type: 'merge', body })).rejects.toThrow(
+    'spec.replicas in body should be less than or equal to 100000',
+  );
+  world.stack.wire.writes.length = 0;
+  await world.scale('web', 3000);
+  await world.stack.until('some are made', async () => (await world.claims()).length > 2);
+  await world.scale('web', 2);
+  await world.ready('web', 2);
+  expect((await world.claims()).length).toBe(2);
+  const made = world.stack.wire.writes.filter(
+    ({ method, path }) => method === 'POST' && path.endsWith('/networkinterfaceclaims'),
+  );
+  expect(made.length).toBeLessThan(2000);
+});

@@ -17,7 +17,7 @@ import {
   type Stored,
 } from '../../../meta/index.ts';
 import { interfaceRequest, templateHash } from '../../shared/template.ts';
-import { arrivalMilliseconds, decide, type Plan, type Snapshot, type Step } from './decide.ts';
+import { arrivalMilliseconds, decide, type Plan, type Snapshot, type Step, slotsAtOnce } from './decide.ts';
 import { claimOf, instanceOf } from './slots.ts';
 
 const deleted = '2026-01-01T00:00:00Z';
@@ -510,6 +510,53 @@ describe('a network that is on its way', () => {
     const none = plan(deploymentOf(1, { spec: { spec } }), [], [], { networkThere: false });
     expect(told(none.steps)).toEqual(['create-instance web-0']);
     expect(told(asked(-1000).steps)).toHaveLength(4);
+  });
+});
+
+describe('very many slots', () => {
+  const many = 3 * slotsAtOnce;
+  const numbers = Array.from({ length: many }, (_, ordinal) => ordinal);
+  const count = (steps: readonly Step[], what: string) => steps.filter((step) => step.do === what).length;
+
+  it('are begun some at a time, each with its claim, and looked at again soon', () => {
+    const deployment = deploymentOf(many);
+    const { steps, lookAgainAfterMilliseconds } = plan(deployment, [], []);
+    expect([count(steps, 'create-claim'), count(steps, 'create-instance')]).toEqual([slotsAtOnce, slotsAtOnce]);
+    expect(lookAgainAfterMilliseconds).toBeLessThan(100);
+    const done = numbers.slice(0, many - 1);
+    const rest = plan(
+      deployment,
+      done.map((ordinal) => instanceIn(deployment, ordinal, 'ready')),
+      done.map((ordinal) => claimIn(deployment, ordinal, 'ok')),
+    );
+    expect(told(rest.steps)).toEqual([`create-claim web-${many - 1}-eth0`, `create-instance web-${many - 1}`]);
+    expect(rest.lookAgainAfterMilliseconds).toBeUndefined();
+  });
+
+  it('that wait for something hold back none behind them, and nobody looks again for them', () => {
+    const deployment = deploymentOf(many);
+    const waiting = numbers.slice(0, many - 1);
+    const { steps, lookAgainAfterMilliseconds } = plan(
+      deployment,
+      waiting.map((ordinal) => instanceIn(deployment, ordinal, 'ready')),
+      waiting.map((ordinal) => claimIn(deployment, ordinal, 'terminating')),
+    );
+    expect(told(steps)).toEqual([`create-claim web-${many - 1}-eth0`, `create-instance web-${many - 1}`]);
+    expect(lookAgainAfterMilliseconds).toBeUndefined();
+  });
+
+  it('leave some at a time, highest first, and their claims after them', () => {
+    const deployment = deploymentOf(1);
+    const instances = numbers.map((ordinal) => instanceIn(deployment, ordinal, 'ready'));
+    const claims = numbers.map((ordinal) => claimIn(deployment, ordinal, 'ok'));
+    const first = plan(deployment, instances, claims);
+    expect(told(first.steps).slice(0, 2)).toEqual([
+      `delete-instance web-${many - 1}`,
+      `delete-instance web-${many - 2}`,
+    ]);
+    expect([first.steps.length, first.lookAgainAfterMilliseconds]).toEqual([slotsAtOnce, 10]);
+    const then = plan(deployment, instances.slice(0, 1), claims);
+    expect([count(then.steps, 'delete-claim'), then.lookAgainAfterMilliseconds]).toEqual([slotsAtOnce, 10]);
   });
 });
 

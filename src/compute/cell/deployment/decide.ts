@@ -73,6 +73,15 @@ export interface Plan {
  */
 export const arrivalMilliseconds = 2_000;
 
+/**
+ * Slots begun and ended in one pass. A deployment of very many is looked at in between: who asked for too many is heard
+ * while they are being made.
+ */
+export const slotsAtOnce = 500;
+
+/** When the rest of a longer list is looked at: what was done of it is in the caches by then. */
+const restMilliseconds = 10;
+
 /** One of slots 0 … n-1, as it is. */
 interface Slot {
   ordinal: number;
@@ -110,23 +119,32 @@ export function decide(snapshot: Snapshot): Plan {
   const arrival = request === undefined ? 0 : arrivalLeft(snapshot);
 
   const steps: Step[] = [];
+  let more = false;
   const held = deployment.metadata.finalizers?.includes(computeFinalizers.workload) === true;
   if (!ending && !held) steps.push({ do: 'hold' });
   // A deployment in the wrong cell starts nothing and stops nothing; one that ends is drained wherever it is.
   if (ending || refusal === undefined) {
     const replaced = toReplace(slots, hash);
-    for (const object of [...strays, ...replaced]) {
-      if (!isTerminating(object)) steps.push({ do: 'delete-instance', object });
-    }
+    const leaving = [...strays, ...replaced].filter((object) => !isTerminating(object));
+    for (const object of leaving.slice(0, slotsAtOnce)) steps.push({ do: 'delete-instance', object });
     const labels = request === undefined ? {} : claimLabels(deployment, request);
-    if (arrival === 0) for (const slot of slots) fill(steps, snapshot, slot, hash, request, labels);
-    if (networking) steps.push(...claimUpkeep(deployment, bySlot, mine, count, request !== undefined));
+    let begun = 0;
+    for (const slot of arrival === 0 ? slots : []) {
+      if (begun === slotsAtOnce) break;
+      const before = steps.length;
+      fill(steps, snapshot, slot, hash, request, labels);
+      if (steps.slice(before).some((step) => step.do === 'create-claim' || step.do === 'create-instance')) begun++;
+    }
+    const upkeep = networking ? claimUpkeep(deployment, bySlot, mine, count, request !== undefined) : [];
+    steps.push(...upkeep.slice(0, slotsAtOnce));
+    more = begun === slotsAtOnce || Math.max(leaving.length, upkeep.length) > slotsAtOnce;
   }
   if (ending && mine.length === 0 && claims.length === 0 && held) steps.push({ do: 'let-go' });
   return {
     steps,
     status: deploymentStatus({ ...snapshot, instances: [...kept.values()] }, count, hash, refusal),
-    ...(arrival === 0 ? {} : { lookAgainAfterMilliseconds: arrival }),
+    ...(arrival > 0 ? { lookAgainAfterMilliseconds: arrival } : {}),
+    ...(more ? { lookAgainAfterMilliseconds: restMilliseconds } : {}),
   };
 }
 
