@@ -9,8 +9,8 @@ import {
   systemClock,
   type Transport,
 } from '../../src/kube/index.ts';
-import { ApiError } from '../../src/meta/index.ts';
-import { ConfigMap, clientOver, configMap, connect, keyOf, temporaryFolder } from './support/api.ts';
+import { ApiError, ConfigMap } from '../../src/meta/index.ts';
+import { clientOver, configMap, connect, keyOf, temporaryFolder } from './support/api.ts';
 import { ApiProcess } from './support/api-process.ts';
 import { BreakingProxy } from './support/breaking-proxy.ts';
 import { hastyClock } from './support/hasty-clock.ts';

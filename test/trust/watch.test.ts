@@ -9,10 +9,10 @@ import {
   type Transport,
 } from '../../src/kube/index.ts';
 import type { KubeObject, Stored } from '../../src/meta/index.ts';
+import { ConfigMap } from '../../src/meta/index.ts';
 import {
   type Api,
   type ApiOptions,
-  ConfigMap,
   clientOver,
   configMap,
   connect,

@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DeleteOptions } from '../../kube/index.ts';
-import { CustomResourceDefinition, Event, type KubeObject, type ResourceType, type Stored } from '../../meta/index.ts';
-import { configMaps, make, openTestPlane, type TestPlane } from './testing.ts';
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  Event,
+  type KubeObject,
+  type ResourceType,
+  type Stored,
+} from '../../meta/index.ts';
+import { make, openTestPlane, type TestPlane } from './testing.ts';
 
 let plane: TestPlane;
 beforeEach(async () => {
@@ -12,18 +19,18 @@ afterEach(async () => {
   expect(plane.errors).toEqual([]);
 });
 
-const get = (name: string, namespace = 'default') => plane.client.get(configMaps, { namespace, name });
+const get = (name: string, namespace = 'default') => plane.client.get(ConfigMap, { namespace, name });
 const remove = (name: string, propagationPolicy?: DeleteOptions['propagationPolicy']) =>
-  plane.client.delete(configMaps, { namespace: 'default', name }, propagationPolicy ? { propagationPolicy } : {});
+  plane.client.delete(ConfigMap, { namespace: 'default', name }, propagationPolicy ? { propagationPolicy } : {});
 const release = (name: string) =>
   plane.client.patch(
-    configMaps,
+    ConfigMap,
     { namespace: 'default', name },
     { type: 'merge', body: { metadata: { finalizers: null } } },
   );
 const setOwners = (name: string, owners: Stored<KubeObject>[]) =>
   plane.client.patch(
-    configMaps,
+    ConfigMap,
     { namespace: 'default', name },
     {
       type: 'merge',
@@ -43,7 +50,7 @@ const setOwners = (name: string, owners: Stored<KubeObject>[]) =>
 
 async function names(): Promise<string[]> {
   await plane.settled();
-  const { items } = await plane.client.list(configMaps, { namespace: 'default' });
+  const { items } = await plane.client.list(ConfigMap, { namespace: 'default' });
   return items.map((item) => item.metadata.name).sort();
 }
 
@@ -198,7 +205,7 @@ test('what is there before the server starts is looked at: dangling objects go, 
   await make(plane, 'kept', { owners: [{ owner: alive }] });
   await remove('gone');
   await remove('waiting', 'Foreground');
-  expect((await plane.client.list(configMaps)).items).toHaveLength(5);
+  expect((await plane.client.list(ConfigMap)).items).toHaveLength(5);
   await plane.lifecycle.openPlane(plane.plane);
   expect(await names()).toEqual(['alive', 'kept']);
 });

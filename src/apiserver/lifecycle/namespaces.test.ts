@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findCondition, Namespace } from '../../meta/index.ts';
-import { configMaps, make, openTestPlane, type TestPlane } from './testing.ts';
+import { ConfigMap, findCondition, Namespace } from '../../meta/index.ts';
+import { make, openTestPlane, type TestPlane } from './testing.ts';
 
 let plane: TestPlane;
 beforeEach(async () => {
@@ -23,7 +23,7 @@ test('a namespace takes everything in it with it, and nothing else', async () =>
   await remove();
   await plane.settled();
   expect(await team()).toBeUndefined();
-  const left = [...(await plane.client.list(configMaps)).items, ...(await plane.client.list(secrets)).items];
+  const left = [...(await plane.client.list(ConfigMap)).items, ...(await plane.client.list(secrets)).items];
   expect(left.map((item) => item.metadata.name)).toEqual(['elsewhere']);
 });
 
@@ -66,7 +66,7 @@ test('it waits for what finalizers hold, says so, and goes when they are gone', 
   expect(waiting?.status?.conditions).toHaveLength(5);
 
   const release = { type: 'merge' as const, body: { metadata: { finalizers: null } } };
-  await plane.client.patch(configMaps, { namespace: 'team', name: 'held' }, release);
+  await plane.client.patch(ConfigMap, { namespace: 'team', name: 'held' }, release);
   await plane.settled();
   expect(findCondition((await team())?.status?.conditions, 'NamespaceContentRemaining')?.message).toBe(
     'Some resources are remaining: secrets has 1 resource instances',

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { type Client, planeRef, systemClock } from '../../kube/index.ts';
-import type { KubeObject, ResourceType, Stored } from '../../meta/index.ts';
+import { ConfigMap, type KubeObject, type ResourceType, type Stored } from '../../meta/index.ts';
 import type { Storage } from '../storage/storage.ts';
 import { TestServer, type TestServerOptions } from '../testing/server.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -43,14 +43,6 @@ export async function openTestPlane(
   };
 }
 
-export const configMaps: ResourceType = {
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  namespaced: true,
-};
-
 export interface OwnedBy {
   owner: Stored<KubeObject>;
   block?: boolean;
@@ -62,7 +54,7 @@ export function make(
   name: string,
   options: { owners?: OwnedBy[]; finalizers?: string[]; namespace?: string; type?: ResourceType } = {},
 ): Promise<Stored<KubeObject>> {
-  const { owners = [], finalizers = [], type = configMaps } = options;
+  const { owners = [], finalizers = [], type = ConfigMap } = options;
   return client.create(type, {
     apiVersion: type.group === '' ? type.version : `${type.group}/${type.version}`,
     kind: type.kind,

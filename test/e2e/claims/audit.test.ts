@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IPClaim, NetworkInterface, NetworkInterfaceClaim } from '../../../src/api/index.ts';
 import { verbAndResource } from '../../../src/apiserver/testing/index.ts';
 import { apiVersionOf, Namespace } from '../../../src/meta/index.ts';
-import { alpha, isTrue, said, World } from './world.ts';
+import { isTrue, said } from '../support/conditions.ts';
+import { alpha, World } from './world.ts';
 
 /** An auditor compares IPAM with interfaces, both ways, in every project the cell has ever allocated in. */
 

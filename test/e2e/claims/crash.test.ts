@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IPClass, NetworkInterface } from '../../../src/api/index.ts';
-import { alpha, isTrue, World } from './world.ts';
+import { isTrue } from '../support/conditions.ts';
+import { alpha, World } from './world.ts';
 
 /**
  * The controllers' process ends at every single write of each life of a claim, before the write and after it was made but

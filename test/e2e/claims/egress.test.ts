@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { NetworkInterface, VPCAttachment } from '../../../src/api/index.ts';
 import { applyStatus, mergeStatus } from '../../../src/kube/index.ts';
 import { apiVersionOf, formatTime } from '../../../src/meta/index.ts';
-import { alpha, isTrue, said, World } from './world.ts';
+import { isTrue, said } from '../support/conditions.ts';
+import { alpha, World } from './world.ts';
 
 let world: World;
 beforeEach(async () => {

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IPClass, IPPool } from '../../../src/api/index.ts';
 import { formatTime, parseTime } from '../../../src/meta/index.ts';
 import { interfacePublication } from '../../../src/network/index.ts';
-import { type ClaimOptions, isTrue, said, World } from './world.ts';
+import { isTrue, said } from '../support/conditions.ts';
+import { type ClaimOptions, World } from './world.ts';
 
 /** Retained means returnable: what nobody takes up again goes back by itself, where a class says so. */
 

@@ -7,7 +7,8 @@ import {
   ServingLocation,
 } from '../../../src/api/index.ts';
 import { isApiError, type KubeObject, Namespace, type ResourceType } from '../../../src/meta/index.ts';
-import { alpha, isTrue, location, World } from './world.ts';
+import { isTrue } from '../support/conditions.ts';
+import { alpha, location, World } from './world.ts';
 
 /** Events in every order, then everything is deleted: nothing is stuck, and IPAM holds nothing. */
 

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IPClaim, NetworkContext, NetworkInterface, NetworkInterfaceClaim, Subnet } from '../../../src/api/index.ts';
 import { isApiError } from '../../../src/meta/index.ts';
 import { interfacePublication } from '../../../src/network/index.ts';
-import { alpha, type ClaimOptions, isTrue, said, World } from './world.ts';
+import { isTrue, said } from '../support/conditions.ts';
+import { alpha, type ClaimOptions, World } from './world.ts';
 
 /** The promise table, as far as one cell keeps it. */
 
@@ -198,7 +199,7 @@ describe('the promise', () => {
       const claim = await world.getClaim('nic');
       return isTrue(claim, 'Ready') && claim;
     });
-    expect(said(ready, 'Prepared')).toEqual({ status: 'True', reason: 'Prepared', message: 'by the data plane' });
+    expect(said(ready, 'Prepared')).toMatchObject({ status: 'True', reason: 'Prepared', message: 'by the data plane' });
     await world.deleteClaim('nic');
     await gone('nic');
     await world.claim('nic', 'net', { ...dual, reclaimPolicy: 'Retain' });

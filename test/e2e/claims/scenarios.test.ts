@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IPClaim, IPClass, NetworkContext, NetworkInterface, NetworkInterfaceClaim } from '../../../src/api/index.ts';
 import { isApiError } from '../../../src/meta/index.ts';
-import { alpha, beta, type ClaimOptions, isTrue, location, said, World } from './world.ts';
+import { isTrue, said } from '../support/conditions.ts';
+import { alpha, beta, type ClaimOptions, location, World } from './world.ts';
 
 /** Reference E1 to E11, with its names and values. */
 

@@ -9,7 +9,8 @@ import {
 } from '../../../src/api/index.ts';
 import { verbAndResource } from '../../../src/apiserver/testing/index.ts';
 import { Namespace } from '../../../src/meta/index.ts';
-import { alpha, isTrue, said, World } from './world.ts';
+import { isTrue, said } from '../support/conditions.ts';
+import { alpha, World } from './world.ts';
 
 /** The order of the line. */
 const order = ({ metadata }: { metadata: { creationTimestamp: string; name: string } }) =>

@@ -199,20 +199,3 @@ export interface ClaimOptions {
   networkInterfaceName?: string;
   interfaceName?: string;
 }
-
-export interface Said {
-  status: string;
-  reason: string;
-  message: string;
-}
-
-/** A condition of an object, without its times. */
-export function said(object: { status?: unknown } | undefined, type: string): Said | undefined {
-  const { conditions = [] } = (object?.status ?? {}) as { conditions?: (Said & { type: string })[] };
-  const found = conditions.find((condition) => condition.type === type);
-  return found === undefined ? undefined : { status: found.status, reason: found.reason, message: found.message };
-}
-
-export function isTrue(object: { status?: unknown } | undefined, type: string): boolean {
-  return said(object, type)?.status === 'True';
-}

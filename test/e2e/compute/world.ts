@@ -14,9 +14,15 @@ import {
 } from '../../../src/api/index.ts';
 import { checkAgainstIpam, identities, instancesOf, published } from '../../../src/cli/index.ts';
 import type { Client } from '../../../src/kube/index.ts';
-import { apiVersionOf, findCondition, isConditionTrue, Namespace, type Stored } from '../../../src/meta/index.ts';
+import { findCondition, isConditionTrue, Namespace, type Stored } from '../../../src/meta/index.ts';
 import { Stack, type StackOptions } from '../../harness/stack.ts';
-import { networkObject, type WorkloadShape, workloadObject } from '../support/objects.ts';
+import {
+  locationBindingObject,
+  locationObject,
+  networkObject,
+  type WorkloadShape,
+  workloadObject,
+} from '../support/objects.ts';
 
 export const here = 'us-central-1';
 
@@ -45,19 +51,9 @@ export class World {
   static async open({ cells = [here], ...options }: StackOptions = {}): Promise<World> {
     const stack = await Stack.open({ projects: ['alpha'], seeds: 'platform', cells, ...options });
     for (const name of cells) {
-      const topology = { [topologyKeys.cityCode]: name.toUpperCase() };
-      await stack.hub.create(Location, {
-        apiVersion: apiVersionOf(Location),
-        kind: Location.kind,
-        metadata: { name },
-        spec: { locationClassName: 'self-managed', topology, provider: {} },
-      });
-      await stack.project('alpha').create(LocationBinding, {
-        apiVersion: apiVersionOf(LocationBinding),
-        kind: LocationBinding.kind,
-        metadata: { name },
-        spec: { locationRef: { name }, topology },
-      });
+      const cityCode = name.toUpperCase();
+      await stack.hub.create(Location, locationObject(name, { [topologyKeys.cityCode]: cityCode }));
+      await stack.project('alpha').create(LocationBinding, locationBindingObject(name, cityCode));
     }
     const project = stack.project('alpha');
     await project.create(Network, networkObject('default'));

@@ -11,7 +11,8 @@ import {
 import { parseIdentifier, vpcIdentifier } from '../../../src/fabric/index.ts';
 import { apiVersionOf, Event, type Stored } from '../../../src/meta/index.ts';
 import { Stack, type StackOptions } from '../../harness/stack.ts';
-import { createLocation, location, said, Tenant } from '../planes/world.ts';
+import { createLocation, location, Tenant } from '../planes/world.ts';
+import { said } from '../support/conditions.ts';
 import { editClass, egressClass, markDefault, parametersRef, wish } from './world.ts';
 
 /** From what a network wants of the internet to what the cells are told of it. No step of it waits for a timer. */

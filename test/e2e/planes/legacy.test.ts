@@ -3,7 +3,8 @@ import { IPPool, Network, NetworkBinding, NetworkContext, Subnet, SubnetClaim } 
 import { apiVersionOf } from '../../../src/meta/index.ts';
 import { rootPool } from '../../harness/datum.ts';
 import { Stack } from '../../harness/stack.ts';
-import { said, Tenant } from './world.ts';
+import { said } from '../support/conditions.ts';
+import { Tenant } from './world.ts';
 
 /** What people wrote in their projects before the platform planned presence and subnets by itself (reference C.19). */
 

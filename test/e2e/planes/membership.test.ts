@@ -9,8 +9,9 @@ import {
   WorkloadDeployment,
 } from '../../../src/api/index.ts';
 import { Stack } from '../../harness/stack.ts';
+import { said } from '../support/conditions.ts';
 import { workloadObject } from '../support/objects.ts';
-import { createLocation, said, Tenant, topology } from './world.ts';
+import { createLocation, Tenant, topology } from './world.ts';
 
 // Cells come and go while the platform runs.
 

@@ -1,7 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import { Network, NetworkInterface } from '../../../src/api/index.ts';
 import { Stack } from '../../harness/stack.ts';
-import { createLocation, location, said, Tenant } from './world.ts';
+import { said } from '../support/conditions.ts';
+import { createLocation, location, Tenant } from './world.ts';
 
 let stack: Stack;
 afterEach(() => stack.close());

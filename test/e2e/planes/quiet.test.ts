@@ -1,8 +1,9 @@
 import { afterEach, expect, it } from 'vitest';
 import { IPClass, IPPool, NetworkInterface, NetworkInterfaceClaim, Workload } from '../../../src/api/index.ts';
 import { Stack } from '../../harness/stack.ts';
+import { said } from '../support/conditions.ts';
 import { scarceClass, workloadObject } from '../support/objects.ts';
-import { createLocation, location, said, Tenant } from './world.ts';
+import { createLocation, location, Tenant } from './world.ts';
 
 // Every controller of the platform, a thousand claims of which fifty are refused, and five minutes in which nothing happens.
 

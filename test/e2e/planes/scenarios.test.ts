@@ -13,7 +13,8 @@ import {
 } from '../../../src/api/index.ts';
 import { apiVersionOf, Event, Namespace } from '../../../src/meta/index.ts';
 import { Stack } from '../../harness/stack.ts';
-import { createLocation, location, said, Tenant, topology } from './world.ts';
+import { said } from '../support/conditions.ts';
+import { createLocation, location, Tenant, topology } from './world.ts';
 
 /** Reference E, from E12 on: what needs a project, the hub and cells together. Names and values are the reference's. */
 

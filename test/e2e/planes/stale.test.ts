@@ -22,7 +22,8 @@ import {
   type Stored,
 } from '../../../src/meta/index.ts';
 import { Stack } from '../../harness/stack.ts';
-import { createLocation, location, said, Tenant } from './world.ts';
+import { said } from '../support/conditions.ts';
+import { createLocation, location, Tenant } from './world.ts';
 
 // Every controller in a process of its own, whose caches are up to ten versions (and three seconds) late, each kind by
 // itself; meanwhile people, the data plane and IPAM do what comes to their minds. What the controllers write is compared

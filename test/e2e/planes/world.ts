@@ -16,8 +16,10 @@ import {
   upstreamLabels,
 } from '../../../src/api/index.ts';
 import type { Client } from '../../../src/kube/index.ts';
-import { apiVersionOf, type Condition, findCondition, Namespace, type Stored } from '../../../src/meta/index.ts';
+import { apiVersionOf, Namespace, type Stored } from '../../../src/meta/index.ts';
 import type { Stack } from '../../harness/stack.ts';
+import { said } from '../support/conditions.ts';
+import { locationBindingObject, locationObject } from '../support/objects.ts';
 
 /** What people do in the scenarios of reference E that need more than a cell: a project, its hub namespace, a location. */
 
@@ -66,11 +68,7 @@ export class Tenant {
   }
 
   locationBinding(name: string, cityCode?: string): Promise<unknown> {
-    const spec = {
-      locationRef: { name },
-      ...(cityCode === undefined ? {} : { topology: { [topologyKeys.cityCode]: cityCode } }),
-    };
-    return this.project.create(LocationBinding, { apiVersion, kind: LocationBinding.kind, metadata: { name }, spec });
+    return this.project.create(LocationBinding, locationBindingObject(name, cityCode));
   }
 
   /** A consumer on the hub declares that it needs a network in a location. */
@@ -166,17 +164,10 @@ export class Tenant {
   }
 }
 
-export function said(object: { status?: unknown } | undefined, type: string): Condition | undefined {
-  const { conditions } = (object?.status ?? {}) as { conditions?: Condition[] };
-  return findCondition(conditions, type);
-}
-
-/** A location as an operator declares it. */
 export function topology(cityCode: string): Record<string, string> {
   return { [topologyKeys.cityCode]: cityCode, [topologyKeys.region]: 'us-west-1' };
 }
 
 export function createLocation(stack: Stack, name: string, places = topology('DSM')): Promise<unknown> {
-  const spec = { locationClassName: 'self-managed', topology: places, provider: {} };
-  return stack.hub.create(Location, { apiVersion, kind: Location.kind, metadata: { name }, spec } as Location);
+  return stack.hub.create(Location, locationObject(name, places));
 }

@@ -1,5 +1,14 @@
-import { IPClass, IPPool, Network, Workload } from '../../../src/api/index.ts';
+import {
+  IPClass,
+  type IPPool,
+  Location,
+  LocationBinding,
+  Network,
+  topologyKeys,
+  Workload,
+} from '../../../src/api/index.ts';
 import { apiVersionOf } from '../../../src/meta/index.ts';
+import { rootPool } from '../../harness/datum.ts';
 
 type Family = 'IPv4' | 'IPv6';
 export type Policy = 'Delete' | 'Retain';
@@ -11,6 +20,27 @@ export function networkObject(name: string, ipFamilies: Family[] = ['IPv6', 'IPv
     kind: Network.kind,
     metadata: { name, namespace: 'default' },
     spec: { ipam: { mode: 'Auto' }, ipFamilies } as Network['spec'],
+  };
+}
+
+/** A location as an operator declares it, in a city. */
+export function locationObject(name: string, topology: Record<string, string>): Location {
+  return {
+    apiVersion: apiVersionOf(Location),
+    kind: Location.kind,
+    metadata: { name },
+    spec: { locationClassName: 'self-managed', topology, provider: {} },
+  };
+}
+
+/** What gives a project the use of a location. */
+export function locationBindingObject(name: string, cityCode?: string): LocationBinding {
+  const topology = cityCode === undefined ? {} : { topology: { [topologyKeys.cityCode]: cityCode } };
+  return {
+    apiVersion: apiVersionOf(LocationBinding),
+    kind: LocationBinding.kind,
+    metadata: { name },
+    spec: { locationRef: { name }, ...topology },
   };
 }
 
@@ -74,11 +104,6 @@ export function scarceClass(name: string, cidr: string): { ipClass: IPClass; poo
       metadata: { name },
       spec: { ipFamily: 'IPv4', defaultPrefixLength: 32, allowedPrefixLengths: { min: 32, max: 32 } },
     },
-    pool: {
-      apiVersion: apiVersionOf(IPPool),
-      kind: IPPool.kind,
-      metadata: { name },
-      spec: { cidr, ipFamily: 'IPv4', classNames: [name] },
-    },
+    pool: rootPool(name, cidr, name),
   };
 }

@@ -13,18 +13,9 @@ import {
   systemRandom,
   type Transport,
 } from '../../../src/kube/index.ts';
-import type { KubeObject, ResourceType } from '../../../src/meta/index.ts';
+import type { ConfigMap } from '../../../src/meta/index.ts';
 
 /** The embedded API server and nothing else of the platform: one plane on one file, over TLS on loopback. */
-
-export type ConfigMap = KubeObject & { data?: Record<string, string> };
-export const ConfigMap: ResourceType<ConfigMap> = {
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  namespaced: true,
-};
 
 /** A ConfigMap of namespace `default` that says who wrote it, and is as long as an object usually is. */
 export function configMap(name: string, by: string, resourceVersion?: string): ConfigMap {

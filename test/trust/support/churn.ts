@@ -1,6 +1,6 @@
 import { type Client, type Random, systemClock } from '../../../src/kube/index.ts';
-import { ApiError } from '../../../src/meta/index.ts';
-import { ConfigMap, configMap, keyOf } from './api.ts';
+import { ApiError, ConfigMap } from '../../../src/meta/index.ts';
+import { configMap, keyOf } from './api.ts';
 
 const names = Array.from({ length: 12 }, (_, n) => `object-${n}`);
 /** Writers meet on the same objects: what one of them may be refused, having been overtaken. */

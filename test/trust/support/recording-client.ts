@@ -1,7 +1,7 @@
 import { type Client, type Random, systemClock } from '../../../src/kube/index.ts';
-import { ApiError } from '../../../src/meta/index.ts';
+import { ApiError, ConfigMap } from '../../../src/meta/index.ts';
 import type { Call, Operation } from '../linearizable.ts';
-import { ConfigMap, configMap, keyOf } from './api.ts';
+import { configMap, keyOf } from './api.ts';
 
 /** What a client knows of an object: the state it was in when it last heard of it. */
 interface Known {

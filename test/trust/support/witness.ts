@@ -1,6 +1,5 @@
 import { type Client, type InformerEvent, type RunningInformer, systemClock } from '../../../src/kube/index.ts';
-import { ApiError, type Stored } from '../../../src/meta/index.ts';
-import { ConfigMap } from './api.ts';
+import { ApiError, ConfigMap, type Stored } from '../../../src/meta/index.ts';
 
 /** What somebody was told of one object: it came, changed or went, and the version of the state that was told. */
 export interface Told {
