@@ -97,7 +97,9 @@ export function deploymentController(deps: DeploymentDeps): Controller {
       watch.on(plane, Instance, owned);
       if (networkingIntegration) {
         index(plane, NetworkInterfaceClaim);
-        watch.on(plane, NetworkInterfaceClaim, owned);
+        watch.on(plane, NetworkInterfaceClaim, (claim, event) =>
+          event.type === 'updated' && !hasChanged(event.old, claim) ? [] : owned(claim),
+        );
         watch.on(plane, NetworkContext, (context, event) =>
           event.type === 'updated'
             ? []
@@ -143,6 +145,15 @@ export function deploymentController(deps: DeploymentDeps): Controller {
 
 function requestOf(plane: Plane, { namespace = '', name }: ObjectMeta): Request {
   return { plane: plane.id, namespace, name };
+}
+
+/** Whether a claim is another one to its slot. What network services say of it matters to its instance alone. */
+function hasChanged(before: NetworkInterfaceClaim, after: NetworkInterfaceClaim): boolean {
+  const [was, is] = [before, after].map(({ metadata }) => {
+    const { generation, labels, finalizers, ownerReferences, deletionTimestamp } = metadata;
+    return { generation, labels, finalizers, ownerReferences, deletionTimestamp };
+  });
+  return !jsonEqual(was, is);
 }
 
 function networkOf({ spec }: WorkloadDeployment): string | undefined {
