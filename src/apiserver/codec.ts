@@ -41,6 +41,11 @@ export function storedObject(value: Uint8Array): KubeObject {
   return written.get(value)?.object ?? (JSON.parse(bytesToText(value)) as KubeObject);
 }
 
+/** The same where it is at hand, without a look into the bytes. */
+export function objectAtHand(value: Uint8Array): KubeObject | undefined {
+  return written.get(value)?.object;
+}
+
 /** The object of stored bytes in the served form, deep-frozen: to be read, by others too. */
 export function shared(served: Served, value: Uint8Array, revision: number): KubeObject {
   const known = servedAsStored(served, revision) ? written.get(value) : undefined;

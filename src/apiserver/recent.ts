@@ -15,6 +15,10 @@ export class Recent<K, V> {
     return this.#entries.get(key);
   }
 
+  delete(key: K): void {
+    this.#entries.delete(key);
+  }
+
   set(key: K, value: V): void {
     this.#entries.set(key, value);
     if (this.#entries.size <= this.#limit) return;

@@ -280,6 +280,34 @@ test('a namespaced owner of a cluster-scoped object is invalid: nothing is delet
   ]);
 });
 
+test('an owner made a moment before is not asked for, and is believed no longer than it is there', async () => {
+  const other = await openTestPlane({ begin: false });
+  let asked = 0;
+  await other.lifecycle.openPlane({
+    ...other.plane,
+    client: (account) => {
+      const client = other.plane.client(account);
+      const get: typeof client.get = (...args) => {
+        asked++;
+        return client.get(...args);
+      };
+      return { ...client, get };
+    },
+  });
+  try {
+    const owner = await make(other, 'owner');
+    await make(other, 'child', { owners: [{ owner }] });
+    await other.settled();
+    expect(asked).toBe(0);
+    await other.client.delete(ConfigMap, { namespace: 'default', name: 'owner' });
+    await make(other, 'late', { owners: [{ owner }] });
+    await other.settled();
+    expect((await other.client.list(ConfigMap, { namespace: 'default' })).items).toEqual([]);
+  } finally {
+    await other.close();
+  }
+});
+
 test('a quiet plane is not written to', async () => {
   const owner = await make(plane, 'owner');
   await make(plane, 'child', { owners: [{ owner, block: true }] });

@@ -1,5 +1,7 @@
 import type { Client, Request } from '../../kube/index.ts';
 import { isTerminating, type KubeObject, type OwnerReference, type Stored } from '../../meta/index.ts';
+import { objectAtHand } from '../codec.ts';
+import { Recent } from '../recent.ts';
 import type { ServedResource } from '../resource.ts';
 import type { StorageEvent, StoredRecord } from '../storage/storage.ts';
 import { keyOf, orphan, removeFinalizer, writeOwners } from './dependents.ts';
@@ -23,6 +25,8 @@ const crds = 'apiextensions.k8s.io/customresourcedefinitions';
 const afterCrdMilliseconds = 1000;
 /** Uids of deleted owners that are remembered, so that each of a thousand dependents need not ask for the owner again. */
 const rememberedUids = 10_000;
+/** Objects that may come to own something made a moment after them. */
+const writtenUids = 2_000;
 
 interface PlaneState extends Follower {
   readonly plane: LifecyclePlane;
@@ -30,6 +34,8 @@ interface PlaneState extends Follower {
   readonly index: OwnerIndex;
   /** Owners seen alive, by uid: `<group>/<kind>`, namespace and name they have. */
   readonly alive: Map<string, string>;
+  /** Objects of the last writes, whether they own something or not, likewise: most dependents are made right after their owner. */
+  readonly written: Recent<string, string>;
   readonly gone: Set<string>;
   /** Dependents that name a kind this plane does not serve. */
   readonly unresolved: Set<string>;
@@ -66,12 +72,14 @@ export class GarbageCollector {
       client: plane.client(garbageCollectorAccount),
       index,
       alive: new Map(),
+      written: new Recent(writtenUids),
       gone: new Set(),
       unresolved: new Set(),
       reported: new Set(),
       loaded: ({ key, value }: StoredRecord) => this.#take(state, index.apply({ type: 'put', key, value })),
       changed: (event: StorageEvent) => {
         if (event.key.resource === crds) this.#retryUnresolved(state);
+        if (event.type === 'put') noteWritten(state, objectAtHand(event.value));
         this.#take(state, index.apply(event));
       },
     };
@@ -92,6 +100,7 @@ export class GarbageCollector {
           break;
         case 'gone':
           state.alive.delete(finding.uid);
+          state.written.delete(finding.uid);
           remember(state.gone, finding.uid);
           for (const dependent of finding.dependents) this.#add(state, dependent);
           break;
@@ -230,13 +239,23 @@ export class GarbageCollector {
   }
 }
 
-function needsLook(state: PlaneState, dependent: Dependent): boolean {
-  return dependent.owners.some(
-    (owner) =>
-      state.index.isDeletingDependents(owner.uid) ||
-      (state.alive.get(owner.uid) !== ownerText(owner, dependent.namespace) &&
-        state.alive.get(owner.uid) !== ownerText(owner, '')),
-  );
+function needsLook(state: PlaneState, { owners, namespace }: Dependent): boolean {
+  return owners.some((owner) => state.index.isDeletingDependents(owner.uid) || !isAlive(state, owner, namespace));
+}
+
+/** Whether an owner is known to be there, under the name it is referred to by: of its end the store would have told. */
+function isAlive({ alive, written }: PlaneState, owner: OwnerReference, namespace: string): boolean {
+  const known = alive.get(owner.uid) ?? written.get(owner.uid);
+  if (known === undefined || (known !== ownerText(owner, namespace) && known !== ownerText(owner, ''))) return false;
+  alive.set(owner.uid, known);
+  return true;
+}
+
+function noteWritten({ written }: PlaneState, object: KubeObject | undefined): void {
+  const uid = object?.metadata.uid;
+  if (object === undefined || uid === undefined || written.get(uid) !== undefined) return;
+  const { apiVersion, kind, metadata } = object;
+  written.set(uid, ownerText({ apiVersion, kind, name: metadata.name }, metadata.namespace ?? ''));
 }
 
 function blocks(dependent: Dependent, owner: string): boolean {
@@ -245,7 +264,7 @@ function blocks(dependent: Dependent, owner: string): boolean {
   return dependent.owners.some((reference) => reference.uid === owner && reference.blockOwnerDeletion === true);
 }
 
-function ownerText(owner: OwnerReference, namespace: string): string {
+function ownerText(owner: Pick<OwnerReference, 'apiVersion' | 'kind' | 'name'>, namespace: string): string {
   return `${groupOf(owner)}/${owner.kind}/${namespace}/${owner.name}`;
 }
 
@@ -256,7 +275,7 @@ function ownerKind(plane: LifecyclePlane, owner: OwnerReference): ServedResource
   return undefined;
 }
 
-function groupOf(owner: OwnerReference): string {
+function groupOf(owner: Pick<OwnerReference, 'apiVersion'>): string {
   const slash = owner.apiVersion.indexOf('/');
   return slash < 0 ? '' : owner.apiVersion.slice(0, slash);
 }
