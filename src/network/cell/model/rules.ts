@@ -26,11 +26,10 @@ export function explore(deciders: Deciders, happens: (what: string) => boolean):
     for (let at = from.get(key); at !== undefined; at = from.get(at.before)) trace.unshift(at.what);
     return { states: from.size, moves, broken: { rule, trace } };
   };
-  let edge: World[] = [start];
+  let edge: [key: string, world: World][] = [[keyOf(start), start]];
   while (edge.length > 0) {
-    const next: World[] = [];
-    for (const world of edge) {
-      const key = keyOf(world);
+    const next: typeof edge = [];
+    for (const [key, world] of edge) {
       const wrong = brokenBy(world) ?? brokenAtRest(world, deciders, known);
       if (wrong !== undefined) return broken(wrong, key);
       for (const move of movesOf(world, deciders)) {
@@ -42,7 +41,7 @@ export function explore(deciders: Deciders, happens: (what: string) => boolean):
         const reached = keyOf(to);
         if (from.has(reached)) continue;
         from.set(reached, { before: key, what: move.what });
-        next.push(to);
+        next.push([reached, to]);
       }
     }
     edge = next;

@@ -160,23 +160,26 @@ export function numbered(world: World): World {
   };
 }
 
-/** The same world with its slots changed over. */
-function turned(world: World): World {
-  const block = (each: Block): Block => (typeof each === 'object' ? { ...each, slot: each.slot === 0 ? 1 : 0 } : each);
-  return {
-    ...world,
-    slots: [world.slots[1], world.slots[0]],
-    blocks: [block(world.blocks[0]), block(world.blocks[1])],
-  };
-}
-
 /** One text for all worlds that differ in nothing but the numbers of UIDs and which slot is called the first. */
 export function keyOf(world: World): string {
-  return [textOf(numbered(world)), textOf(numbered(turned(world)))].sort()[0]!;
+  return [textFrom(world, 0), textFrom(world, 1)].sort()[0]!;
 }
 
-function textOf(world: World): string {
-  return `${slotText(world.slots[0])}|${slotText(world.slots[1])}|${surroundings(world)}`;
+/** What a UID is called in a text. */
+type Naming = (uid: number) => number;
+const asItIs: Naming = (uid) => uid;
+
+/** The world as it is told beginning with one slot, UIDs numbered in the order in which they come up. */
+function textFrom({ slots, blocks, present, labelled }: World, first: SlotIndex): string {
+  const names = new Map<number, number>();
+  const of: Naming = (uid) => {
+    const name = names.get(uid) ?? names.size + 1;
+    names.set(uid, name);
+    return name;
+  };
+  const told = `${slotText(slots[first], of)}|${slotText(slots[first === 0 ? 1 : 0], of)}`;
+  const block = (each: Block) => (typeof each === 'object' ? `${each.slot ^ first}.${of(each.holder)}` : (each ?? ''));
+  return `${told}|${block(blocks[0])},${block(blocks[1])},${present ? 1 : 0}${labelled ? 1 : 0}`;
 }
 
 /** What decisions about a slot can tell apart besides the slot itself. */
@@ -186,26 +189,27 @@ export function surroundings({ blocks, present, labelled }: World): string {
 }
 
 /** A text that only a slot like this one has. */
-export function slotText({ claim, networkInterface, pass, finishing, owed }: Slot): string {
-  return `${claimText(claim)},${interfaceText(networkInterface)},${passText(pass)},${finishing ?? ''},${owed ?? ''}`;
+export function slotText({ claim, networkInterface, pass, finishing, owed }: Slot, of = asItIs): string {
+  const ended = finishing === undefined ? '' : of(finishing);
+  return `${claimText(claim, of)},${interfaceText(networkInterface, of)},${passText(pass, of)},${ended},${owed ?? ''}`;
 }
 
-export function claimText(claim: Claim | undefined): string {
+export function claimText(claim: Claim | undefined, of = asItIs): string {
   if (claim === undefined) return '';
-  return `${claim.uid}${claim.policy[0]}${claim.holding ? 1 : 0}${claim.shows ?? '-'}${claim.deleted}`;
+  return `${of(claim.uid)}${claim.policy[0]}${claim.holding ? 1 : 0}${claim.shows ?? '-'}${claim.deleted}`;
 }
 
-export function interfaceText(object: Interface | undefined): string {
+export function interfaceText(object: Interface | undefined, of = asItIs): string {
   if (object === undefined) return '';
   const { uid, policy, holder, block, asked, deleted } = object;
-  return `${uid}${policy[0]}${holder ?? '-'}.${block}${asked ? 1 : 0}${deleted}`;
+  return `${of(uid)}${policy[0]}${holder === undefined ? '-' : of(holder)}.${block}${asked ? 1 : 0}${deleted}`;
 }
 
-export function passText(pass: Pass | undefined): string {
+export function passText(pass: Pass | undefined, of = asItIs): string {
   if (pass === undefined) return '';
   const { claim, networkInterface, outcome, released, restored } = pass;
   const learned = typeof outcome === 'object' ? `${outcome.block}${outcome.created ? 1 : 0}` : (outcome ?? '');
-  return `${claimText(claim)};${interfaceText(networkInterface)};${learned};${released ? 1 : 0}${restored ? 1 : 0}`;
+  return `${claimText(claim, of)};${interfaceText(networkInterface, of)};${learned};${released ? 1 : 0}${restored ? 1 : 0}`;
 }
 
 const blockTexts = ['10.128.0.2/32', '10.128.0.3/32'];
