@@ -98,7 +98,8 @@ function elided(printed: string, shown: string): string {
   return [...all.slice(0, gap), '…', ...all.slice(Math.max(gap, all.length - (lines.length - gap - 1)))].join('\n');
 }
 
-describe.each(['README.md', ...guides])('%s', (page) => {
+// A platform each; much of a page is waiting, so that two of them are read at once.
+describe.concurrent.each(['README.md', ...guides])('%s', (page) => {
   kubectlTest('does what it says', async () => {
     const text = await readFile(join(root, page), 'utf8');
     const blocks = blocksOf(text);
