@@ -16,8 +16,8 @@ const stores = ['sqlite', 'postgres'] as const;
 export const ipam: Benchmark = {
   name: 'ipam',
   description:
-    'Durable allocations and releases per second through the API, by clients, fill of the pool, and allocations there are; processor time of each, memory, and time to the first allocation. --existing: the largest number of allocations there are, in thousands (1000 makes the whole matrix).',
-  options: { clients: 64, allocations: 3000, existing: 100 },
+    'Durable allocations and releases per second through the API, by clients, fill of the pool, and allocations there are; processor time of each, memory, and time to the first allocation. --existing: the largest number of allocations there are, in thousands (1000 makes the whole matrix); --stores 1: SQLite alone.',
+  options: { clients: 64, allocations: 3000, existing: 100, stores: stores.length },
   async run(options, say) {
     const count = options.allocations!;
     const clients = options.clients === 1 ? [1] : [options.clients!, 1];
@@ -26,20 +26,25 @@ export const ipam: Benchmark = {
       ...[0, 0.5, 0.999].map((fill) => ({ fill, existing: 1000 })),
       ...sizes.slice(1).map((existing) => ({ fill: 0.5, existing })),
     ];
-    const cluster = await startCluster().catch((error: Error) => {
-      say(`${error.message}; PostgreSQL is left out`);
-      return undefined;
-    });
+    const chosen = stores.slice(0, options.stores);
+    const cluster = chosen.includes('postgres')
+      ? await startCluster().catch((error: Error) => {
+          say(`${error.message}; PostgreSQL is left out`);
+          return undefined;
+        })
+      : undefined;
     const figures: Figure[] = [];
     try {
-      for (const store of stores) {
+      for (const store of chosen) {
         if (store === 'postgres' && cluster === undefined) continue;
         const speeds: number[] = [];
         for (const point of points) {
           say(`${store}: fill ${point.fill}, ${point.existing} allocations there already …`);
           const measured = await measure({ store, ...point, clients, count }, cluster);
           figures.push(...measured);
-          speeds.push(measured.find(({ name }) => name === 'allocations')!.value);
+          const speed = measured.find(({ name }) => name === 'allocations')!.value;
+          say(`  ${Math.round(speed)} allocations/s`);
+          speeds.push(speed);
         }
         figures.push({
           name: 'fastest-to-slowest',
