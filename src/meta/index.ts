@@ -1,5 +1,6 @@
 export * from './conditions.ts';
 export * from './core.ts';
+export * from './intern.ts';
 export * from './json.ts';
 export * from './object.ts';
 export * from './rbac.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { jsonEqual } from './json.ts';
+import { deepFreeze, jsonEqual } from './json.ts';
 
 const keys = fc.constantFrom('a', 'b', '__proto__', 'constructor', 'toString');
 const values = fc.letrec((tie) => ({
@@ -34,4 +34,24 @@ it('what is undefined is absent', () => {
   expect(jsonEqual({ a: 1 }, { a: 1, b: undefined })).toBe(true);
   expect(jsonEqual({ a: undefined }, { b: 1 })).toBe(false);
   expect(jsonEqual({ a: 1 }, { b: 1 })).toBe(false);
+});
+
+it('what is frozen is what it was, all the way down, whatever its keys are called', () => {
+  const texts = fc.constantFrom('short', 'a text that is not short', 'another text that is not short');
+  const any = fc.letrec((tie) => ({
+    any: fc.oneof({ depthSize: 'small' }, texts, fc.constant(null), tie('list'), tie('map')),
+    list: fc.array(tie('any'), { maxLength: 3 }),
+    map: fc.dictionary(keys, tie('any'), { maxKeys: 3 }),
+  })).any;
+  const isFrozen = (value: unknown): boolean =>
+    typeof value !== 'object' || value === null || (Object.isFrozen(value) && Object.values(value).every(isFrozen));
+  fc.assert(
+    fc.property(any, (value) => {
+      const text = JSON.stringify(value);
+      const frozen = deepFreeze(JSON.parse(text));
+      expect(JSON.stringify(frozen)).toBe(text);
+      expect(isFrozen(frozen)).toBe(true);
+    }),
+    { numRuns: 1000 },
+  );
 });

@@ -1,9 +1,19 @@
+import { intern } from './intern.ts';
+
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** Freezes a JSON value all the way down and returns it: what is shared between controllers cannot be changed by one. */
+/**
+ * Freezes a JSON value all the way down and returns it: what is shared between controllers cannot be changed by one. What is
+ * shared is kept, too: equal strings in it become one (`intern`).
+ */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const item of Object.values(value)) deepFreeze(item);
+  const parts = value as Record<string, unknown>;
+  for (const key of Object.keys(parts)) {
+    const part = parts[key];
+    if (typeof part === 'object') deepFreeze(part);
+    else if (typeof part === 'string' && key !== '__proto__') parts[key] = intern(part);
+  }
   return Object.freeze(value);
 }
 

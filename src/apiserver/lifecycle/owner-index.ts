@@ -1,4 +1,4 @@
-import type { KubeObject, OwnerReference } from '../../meta/index.ts';
+import { intern, type KubeObject, type OwnerReference } from '../../meta/index.ts';
 import { storedObject } from '../codec.ts';
 import type { StorageEvent, StorageKey } from '../storage/storage.ts';
 
@@ -101,7 +101,7 @@ export class OwnerIndex {
   #setOwners(location: string, dependent: Dependent, text: string | undefined): Finding[] {
     const findings = this.#removeDependent(location);
     if (dependent.owners.length === 0) return findings;
-    this.#dependents.set(location, { dependent, text });
+    this.#dependents.set(location, { dependent, text: text && intern(text) });
     for (const { uid } of dependent.owners) {
       const set = this.#byOwner.get(uid);
       if (set === undefined) this.#byOwner.set(uid, new Set([dependent]));

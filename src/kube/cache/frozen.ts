@@ -1,4 +1,4 @@
-import { deepFreeze, type KubeObject, type Stored } from '../../meta/index.ts';
+import { deepFreeze, intern, type KubeObject, type Stored } from '../../meta/index.ts';
 
 /** `object`, which nobody else holds, deep-frozen and without managedFields: a quarter of its memory, read by nobody. */
 export function freezeOwn<T extends KubeObject>(object: Stored<T>): Stored<T> {
@@ -19,6 +19,7 @@ function withoutManagedFields<T extends KubeObject>(object: Stored<T>): Stored<T
 }
 
 function copy(value: unknown): unknown {
+  if (typeof value === 'string') return intern(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return Object.freeze(value.map(copy));
   const result: Record<string, unknown> = {};

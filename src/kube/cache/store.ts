@@ -2,7 +2,8 @@ import type { KubeObject, Stored } from '../../meta/index.ts';
 
 interface Index<T extends KubeObject> {
   values: (object: Stored<T>) => readonly string[];
-  byValue: Map<string, Map<string, Stored<T>>>;
+  /** The one object of a value as it is, being by far the most usual; several by key. */
+  byValue: Map<string, Stored<T> | Map<string, Stored<T>>>;
   /** Under which values each key is filed, so that taking it out never asks `values` about an old object. */
   filed: Map<string, readonly string[]>;
 }
@@ -53,15 +54,15 @@ export class ObjectStore<T extends KubeObject> {
   byIndex(name: string, value: string): Stored<T>[] {
     const index = this.#indexes.get(name);
     if (index === undefined) throw new Error(`there is no index ${JSON.stringify(name)}`);
-    return [...(index.byValue.get(value)?.values() ?? [])];
+    const found = index.byValue.get(value);
+    if (found === undefined) return [];
+    return found instanceof Map ? [...found.values()] : [found];
   }
 
   addIndex(name: string, values: (object: Stored<T>) => readonly string[]): void {
     if (this.#indexes.has(name)) return;
     const index: Index<T> = { values, byValue: new Map(), filed: new Map() };
-    for (const object of this.list()) {
-      this.#file(index, keyOf(object.metadata.namespace ?? '', object.metadata.name), object);
-    }
+    for (const object of this.list()) this.#file(index, keyOfObject(object), object);
     this.#indexes.set(name, index);
   }
 
@@ -79,8 +80,17 @@ export class ObjectStore<T extends KubeObject> {
     }
     for (const value of values) {
       const objects = index.byValue.get(value);
-      if (objects === undefined) index.byValue.set(value, new Map([[key, object]]));
-      else objects.set(key, object);
+      if (objects instanceof Map) objects.set(key, object);
+      else if (objects === undefined || keyOfObject(objects) === key) index.byValue.set(value, object);
+      else {
+        index.byValue.set(
+          value,
+          new Map([
+            [keyOfObject(objects), objects],
+            [key, object],
+          ]),
+        );
+      }
     }
   }
 }
@@ -94,12 +104,16 @@ export function keyOf(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
+function keyOfObject({ metadata }: KubeObject): string {
+  return keyOf(metadata.namespace ?? '', metadata.name);
+}
+
 function unfile<T extends KubeObject>(index: Index<T>, key: string): void {
   const values = index.filed.get(key);
   if (values === undefined) return;
   index.filed.delete(key);
   for (const value of values) {
     const objects = index.byValue.get(value);
-    if (objects?.delete(key) && objects.size === 0) index.byValue.delete(value);
+    if (!(objects instanceof Map) || (objects.delete(key) && objects.size === 0)) index.byValue.delete(value);
   }
 }
