@@ -125,5 +125,7 @@ describe('an interface nobody holds', () => {
     world.stack.wire.writes.length = 0;
     await world.stack.pass(2);
     expect(world.stack.wire.writes).toEqual([]);
+    await world.claim('nic', 'net', retained);
+    await bound('nic');
   });
 });

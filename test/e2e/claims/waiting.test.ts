@@ -138,6 +138,8 @@ describe('refused claims', () => {
     await world.stack.pass(20);
     expect(world.stack.wire.writes).toEqual([]);
     expect(world.stack.asked.map(verbAndResource)).toEqual([]);
+    await world.deleteClaim('held');
+    await world.stack.until('wait-a bound', () => isBound('wait-a'), 3);
   });
 
   it('a class that is made serves those who asked for it', async () => {

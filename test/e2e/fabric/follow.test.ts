@@ -40,6 +40,10 @@ it('20 running instances follow everything their way out depends on, within a se
   await world.stack.restart();
   await world.stack.pass(5);
   expect(world.stack.wire.writes).toEqual([]);
+  // The new process is at work all the same.
+  await world.scale('web', 21);
+  await world.ready('web', 21);
+  expect(Object.keys(await conflists(scene))).toHaveLength(21);
 });
 
 it('with caches that are late all attachments come to the same', async () => {

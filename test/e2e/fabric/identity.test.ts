@@ -68,6 +68,8 @@ describe('the number of a network', () => {
     await stack.restart();
     await stack.pass(5);
     expect(stack.wire.writes).toEqual([]);
+    // The new process is at work all the same.
+    expect(await numberOf((await tenant.network('another')).metadata.uid)).not.toBe(number);
   });
 
   it('is never that of two, however many networks come and go at once', async () => {

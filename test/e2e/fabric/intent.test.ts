@@ -176,6 +176,9 @@ describe('a network with a presence', () => {
     await stack.restart();
     await stack.pass(5);
     expect(stack.wire.writes).toEqual([]);
+    // The new process is at work all the same.
+    await editClass(stack.hub, 'gold', { sharing: 'Dedicated' });
+    await isTold(ofClass('gold', 'Dedicated'));
   });
 
   it('does not get another network\u2019s number or another class\u2019s parameters by writing them into its context', async () => {

@@ -123,6 +123,15 @@ it('an interface nobody holds, or without its addresses, gets none; what is held
   environment.start();
   await environment.quiet();
   expect(environment.wire.writes.map(verbAndResource)).toEqual([]);
+  // It is at work all the same.
+  await client.patch(
+    NetworkInterface,
+    { namespace, name: 'web-0-eth0' },
+    { type: 'merge', body: { spec: { mtu: 1400 } } },
+  );
+  await environment.until('an edit arrives', async () => {
+    return (await get.definition(client, 'web-0-eth0'))?.spec?.config?.includes('"mtu":1400');
+  });
 });
 
 it('MTU, gateway, mode and addresses follow the interface; a hypervisor gets a tap', async () => {

@@ -130,6 +130,9 @@ describe('location publisher', () => {
     environment.wire.writes.splice(0);
     await environment.pass(60);
     expect(environment.wire.writes).toEqual([]);
+    // It is at work all the same.
+    await environment.hub.patch(Location, key, { type: 'merge', body: { spec: { topology: { [city]: 'LAX' } } } });
+    await environment.until('an edit arrives', async () => (await serving())?.spec?.topology[city] === 'LAX');
     expect(await environment.hub.get(ServingLocation, { namespace: '', name: 'by-hand' })).toBeDefined();
   });
 });

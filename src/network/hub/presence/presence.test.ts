@@ -389,5 +389,12 @@ describe('presence', () => {
     await environment.restart();
     await environment.pass(60);
     expect(environment.wire.writes).toEqual([]);
+    // It is at work all the same.
+    await project.patch(
+      Network,
+      { namespace: 'default', name: 'net' },
+      { type: 'merge', body: { spec: { mtu: 8856 } } },
+    );
+    await environment.until('an edit arrives', async () => (await context('net-loc'))?.spec?.mtu === 8856);
   });
 });

@@ -287,5 +287,8 @@ describe('interface projector', () => {
     await environment.restart();
     await environment.pass(60);
     expect(environment.wire.writes).toEqual([]);
+    // It is at work all the same.
+    await setHolder(undefined);
+    await shown('Available');
   });
 });

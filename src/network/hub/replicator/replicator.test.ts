@@ -133,5 +133,11 @@ describe('replicator', () => {
     await environment.restart();
     await environment.pass(300);
     expect(environment.wire.writes).toEqual([]);
+    // It is at work all the same.
+    const edit = { type: 'merge', body: { spec: { mtu: 1400 } } } as const;
+    await project.patch(NetworkContext, { namespace: 'default', name: 'net-loc' }, edit);
+    await environment.until('an edit arrives', async () => {
+      return (await environment.hub.get(NetworkContext, key))?.spec?.mtu === 1400;
+    });
   });
 });
