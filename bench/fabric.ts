@@ -2,52 +2,33 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import {
-  crdManifest,
+  crdsOf,
   EgressShard,
   EgressShardParameters,
   fabricLabels,
-  kindsOf,
   NetworkContext,
   NetworkInterface,
   VPC,
 } from '../src/api/index.ts';
-import {
-  ApiServer,
-  adminIdentity,
-  controllerRoles,
-  defaultRoles,
-  openStorage,
-  RbacAuthorizer,
-  serviceAccountIdentity,
-} from '../src/apiserver/index.ts';
+import { planePath, serviceAccountIdentity } from '../src/apiserver/index.ts';
+import { TestServer } from '../src/apiserver/testing/index.ts';
 import { fabricCellControllers, formatIdentifier, vpcIdentifier } from '../src/fabric/index.ts';
 import {
   applyStatus,
   type Client,
-  createClient,
   createManager,
-  createRecorder,
   mergeStatus,
-  type Plane,
+  planeRef,
+  Recorders,
   systemClock,
   systemRandom,
   type TransportRequest,
 } from '../src/kube/index.ts';
-import {
-  apiVersionOf,
-  ClusterRole,
-  ClusterRoleBinding,
-  controllerReference,
-  formatTime,
-  Namespace,
-  type Stored,
-} from '../src/meta/index.ts';
+import { apiVersionOf, controllerReference, formatTime, Namespace, type Stored } from '../src/meta/index.ts';
 import type { Benchmark, Figure } from './harness/report.ts';
 
-const cell = { id: 'cell/us-central-1', role: 'cell', name: 'us-central-1' } as const;
-const basePath = '/planes/cells/us-central-1';
+const cell = planeRef('cell', 'us-central-1');
 const namespace = 'ns-bench';
 const shardNamespace = 'galactic-system';
 const clients = 32;
@@ -107,46 +88,28 @@ interface Cell {
 }
 
 async function openCell(file: string): Promise<Cell> {
-  const [clock, random, log] = [systemClock, systemRandom, pino({ level: 'silent' })];
-  const onFatal = (error: Error) => {
-    throw error;
-  };
-  const storage = await openStorage({ file, clock, log: () => {}, procedures: [], onFatal });
-  const authorizer = new RbacAuthorizer(storage);
-  const authenticator = { authenticate: () => undefined };
-  const server = new ApiServer({ storage, clock, random, log, authorizer, authenticator });
-  const crds = kindsOf('cell')
-    .filter((kind) => kind.servedBy === 'crd')
-    .map(crdManifest);
-  await server.openPlane({ id: cell.id, path: basePath, crds });
-  await authorizer.openPlane(cell.id);
-  const client = createClient({ transport: server.transport(adminIdentity), basePath, clock });
-  const recorder = (plane: Plane, controller: string) =>
-    createRecorder({
-      client: plane.client,
-      clock,
-      random,
-      reportingController: controller,
-      reportingInstance: 'bench',
-    });
-  const controllers = fabricCellControllers({ clock, recorder });
-  for (const roles of [controllerRoles(controllers, 'cell'), defaultRoles('cell', cell.name)]) {
-    for (const role of roles.clusterRoles) await client.create(ClusterRole, role);
-    for (const binding of roles.clusterRoleBindings) await client.create(ClusterRoleBinding, binding);
-  }
+  const server = await TestServer.open({ storage: { file } });
+  const { clock, random, log } = server;
+  const recorders = new Recorders({ clock, random, domain: 'berth.datumapis.com', instance: 'bench' });
+  const controllers = fabricCellControllers({
+    clock,
+    recorder: (plane, controller) => recorders.of(plane, controller),
+  });
+  // Without garbage collection: nothing is deleted here, and it is not what is measured.
+  const client = await server.servePlane(cell, { crds: crdsOf('cell') }, controllers);
   const writes = new Writes();
   const manager = createManager({
     clock,
     random,
     log,
     connect: (_, identity) => {
-      const transport = server.transport(serviceAccountIdentity(identity));
+      const transport = server.api.transport(serviceAccountIdentity(identity));
       const request = async (sent: TransportRequest) => {
         const response = await transport.request(sent);
         writes.saw(sent);
         return response;
       };
-      return { transport: { request, close: () => transport.close() }, basePath };
+      return { transport: { request, close: () => transport.close() }, basePath: planePath(cell) };
     },
   });
   for (const controller of controllers) manager.add(controller);
@@ -160,8 +123,6 @@ async function openCell(file: string): Promise<Cell> {
     async close() {
       await manager.stop();
       await server.close();
-      authorizer.close();
-      await storage.close();
     },
   };
 }
