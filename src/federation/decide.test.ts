@@ -97,15 +97,27 @@ describe('down, in every state', () => {
       theirs: ['let-source-go'],
     },
     moved: { none: [], same: ['delete'], behind: ['delete'], going: [], earlier: ['delete'], theirs: [] },
+    // Its label was taken off, which says nothing of what runs on it.
     nowhere: {
       none: ['let-source-go'],
-      same: ['delete'],
-      behind: ['delete'],
+      same: [],
+      behind: [],
       going: [],
       earlier: ['delete'],
       theirs: ['let-source-go'],
     },
   };
+
+  it('a copy that lost its mark is what it was before, and gets it again', () => {
+    const bare = copied(hub(), { annotations: {} });
+    const at = (source: keyof typeof sources, mark: string | undefined) =>
+      does(decide(kind(true), { source: sources[source], copy: bare, mark, location: 'x' }));
+    expect(at('held', 'h')).toEqual(['update']);
+    expect(at('held', 'unknown')).toEqual(['delete']);
+    expect(at('none', 'unknown')).toEqual(['delete']);
+    expect(at('going', 'h')).toEqual(['delete']);
+    expect(at('held', undefined)).toEqual([]);
+  });
 
   it.each(Object.keys(sources) as (keyof typeof sources)[])('of the source: %s', (source) => {
     for (const copy of Object.keys(copies) as (keyof typeof copies)[]) {
@@ -203,7 +215,18 @@ it('namespaces are relabelled, and go only when the hub\u2019s is gone or anothe
   const copy = (labels: Record<string, string>, more: object = {}) =>
     namespace('c', labels, { annotations: { [sourceUid]: 'h' }, ...more });
   expect(decideNamespace(namespace('h', { a: '1' }), copy({ a: '1' }))).toBeUndefined();
-  expect(decideNamespace(namespace('h', { a: '2' }), copy({ a: '1' }))).toEqual({ do: 'relabel', labels: { a: '2' } });
+  expect(decideNamespace(namespace('h', { a: '2' }), copy({ a: '1' }))).toEqual({
+    do: 'relabel',
+    labels: { a: '2' },
+    annotations: { [sourceUid]: 'h' },
+  });
+  const bare = namespace('c', { a: '1' }, { annotations: { note: 'n' } });
+  expect(decideNamespace(namespace('h', { a: '1' }), bare, 'h')).toEqual({
+    do: 'relabel',
+    labels: { a: '1' },
+    annotations: { note: 'n', [sourceUid]: 'h' },
+  });
+  expect(decideNamespace(undefined, bare, 'unknown')?.do).toBe('delete');
   expect(decideNamespace(namespace('h', {}, { deletionTimestamp: created }), copy({}))).toBeUndefined();
   expect(decideNamespace(undefined, copy({}))?.do).toBe('delete');
   expect(decideNamespace(namespace('another', {}), copy({}))?.do).toBe('delete');

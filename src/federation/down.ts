@@ -5,6 +5,7 @@ import { isTerminating, jsonEqual, type KubeObject, Namespace, type ResourceType
 import { type AgentOptions, cellOf, keyOf } from './agent.ts';
 import { copyOf, sourceUidOf, updateOf } from './copy.ts';
 import { carriedFinalizer } from './keys.ts';
+import { lostMark } from './mark.ts';
 import { ensureNamespace } from './namespaces.ts';
 
 export interface DownKind {
@@ -22,6 +23,8 @@ export interface Snapshot {
   /** The hub's object, read live where the cache did not have it. */
   source: Stored<KubeObject> | undefined;
   copy: Stored<KubeObject> | undefined;
+  /** UID of the copy's source, where somebody took its mark off. */
+  mark?: string | undefined;
   location: string;
 }
 
@@ -38,19 +41,23 @@ function locationOf(kind: DownKind, object: KubeObject): string | undefined {
 
 /**
  * Pure. A terminating copy, or a copy of another source, is never taken over: it goes first, and the next look creates
- * anew. An object in the cell that carries no source UID is not ours and is left alone.
+ * anew. An object in the cell that no agent brought is not ours and is left alone.
  */
-export function decide(kind: DownKind, { source, copy, location }: Snapshot): Step[] {
-  const ours = copy !== undefined && sourceUidOf(copy) !== undefined;
+export function decide(kind: DownKind, { source, copy, mark, location }: Snapshot): Step[] {
+  const of = copy === undefined ? undefined : (sourceUidOf(copy) ?? mark);
+  const ours = of !== undefined;
   const meant = source === undefined ? undefined : locationOf(kind, source);
   const wanted = source !== undefined && !isTerminating(source) && meant === location;
   const held = source?.metadata.finalizers?.includes(carriedFinalizer) === true;
 
   if (!wanted) {
     if (copy !== undefined && ours) {
+      // Without its label a source does not say that it has left: somebody took that off.
+      const unsaid = source !== undefined && !isTerminating(source) && meant === undefined;
+      if (unsaid && of === source.metadata.uid) return [];
       if (!isTerminating(copy)) return [{ do: 'delete', copy }];
       // While it drains, what it says of that is still the truth about the hub's object.
-      const drained = source !== undefined && meant === location && sourceUidOf(copy) === source.metadata.uid;
+      const drained = source !== undefined && meant === location && of === source.metadata.uid;
       return drained ? report(kind, source, copy) : [];
     }
     // The finalizer of an object that has moved to another location is that cell's to take off.
@@ -62,7 +69,7 @@ export function decide(kind: DownKind, { source, copy, location }: Snapshot): St
     return kind.drains && !held ? [{ do: 'hold-source', source }, create] : [create];
   }
   if (!ours || isTerminating(copy)) return [];
-  if (sourceUidOf(copy) !== source.metadata.uid) return [{ do: 'delete', copy }];
+  if (of !== source.metadata.uid) return [{ do: 'delete', copy }];
 
   const steps: Step[] = [];
   if (kind.drains && !held) steps.push({ do: 'hold-source', source });
@@ -82,8 +89,9 @@ export function carryDown(kind: DownKind, options: AgentOptions): Controller {
   const { type } = kind;
   const resources = [type.plural];
   const hubVerbs = kind.drains ? ['get', 'list', 'watch', 'patch'] : ['get', 'list', 'watch'];
+  const name = `federation-down-${type.plural}`;
   return {
-    name: `federation-down-${type.plural}`,
+    name,
     rules: {
       hub: [
         { apiGroups: [type.group], resources, verbs: hubVerbs },
@@ -133,7 +141,7 @@ export function carryDown(kind: DownKind, options: AgentOptions): Controller {
       const cell = planes.get(request.plane);
       const hub = planes.get(options.hub);
       if (cell === undefined || hub === undefined) return undefined;
-      const snapshot = await observe(type, request, cell, hub);
+      const snapshot = await observe(type, request, cell, hub, name);
       let { source } = snapshot;
       for (const step of decide(kind, snapshot)) source = (await act(step, source, type, cell, hub)) ?? source;
       return undefined;
@@ -153,11 +161,15 @@ function meantFor(kind: DownKind, cell: Plane, hub: Plane | undefined, namespace
 }
 
 /** Absence is believed only from a live read: a copy is never deleted on a cache that has not caught up. */
-async function observe(type: ResourceType, request: Request, cell: Plane, hub: Plane): Promise<Snapshot> {
+async function observe(type: ResourceType, request: Request, cell: Plane, hub: Plane, name: string): Promise<Snapshot> {
   const copy = cell.informer(type).get(request.namespace, request.name);
   const cached = hub.informer(type).get(request.namespace, request.name);
   const source = cached ?? (copy === undefined ? undefined : await hub.client.get(type, request));
-  return { source, copy, location: cell.name };
+  const mark =
+    copy === undefined || sourceUidOf(copy) !== undefined
+      ? undefined
+      : await lostMark(cell.client, type, copy, (manager) => manager === name, source);
+  return { source, copy, mark, location: cell.name };
 }
 
 /** Answers the hub's object as it is after the step, where the step changed it. */

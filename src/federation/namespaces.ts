@@ -5,6 +5,7 @@ import { isApiError, isTerminating, jsonEqual, type KubeObject, Namespace, type 
 import { type AgentOptions, keyOf } from './agent.ts';
 import { sourceUidOf } from './copy.ts';
 import { sourceUid } from './keys.ts';
+import { lostMark } from './mark.ts';
 
 /** `spec` of a namespace is its own finalizer list and is not carried. */
 function namespaceCopy(source: Stored<Namespace>): Namespace {
@@ -34,17 +35,24 @@ export async function ensureNamespace(name: string, cell: Plane, hub: Plane): Pr
 
 export type NamespaceStep =
   | { do: 'delete'; copy: Stored<Namespace> }
-  | { do: 'relabel'; labels: Record<string, string> };
+  | { do: 'relabel'; labels: Record<string, string>; annotations: Record<string, string> };
 
-/** Pure. Only namespaces the agent made are touched; a namespace of another UID goes, and comes back with what it holds. */
+/**
+ * Pure. Only namespaces the agent made are touched (`mark`: of whom, where somebody took that off it); a namespace of another UID goes, and comes back with
+ * what it holds.
+ */
 export function decideNamespace(
   source: Stored<Namespace> | undefined,
   copy: Stored<Namespace> | undefined,
+  mark?: string,
 ): NamespaceStep | undefined {
-  if (copy === undefined || isTerminating(copy) || sourceUidOf(copy) === undefined) return undefined;
-  if (source === undefined || source.metadata.uid !== sourceUidOf(copy)) return { do: 'delete', copy };
+  if (copy === undefined || isTerminating(copy)) return undefined;
+  const of = sourceUidOf(copy) ?? mark;
+  if (of === undefined) return undefined;
+  if (source === undefined || source.metadata.uid !== of) return { do: 'delete', copy };
   const labels = source.metadata.labels ?? {};
-  return jsonEqual(labels, copy.metadata.labels ?? {}) ? undefined : { do: 'relabel', labels };
+  if (jsonEqual(labels, copy.metadata.labels ?? {}) && sourceUidOf(copy) === of) return undefined;
+  return { do: 'relabel', labels, annotations: { ...copy.metadata.annotations, [sourceUid]: of } };
 }
 
 export function carryNamespaces(options: AgentOptions): Controller {
@@ -76,11 +84,16 @@ export function carryNamespaces(options: AgentOptions): Controller {
       const copy = cell.informer(Namespace).get('', request.name);
       if (copy === undefined) return undefined;
       const source = hub.informer(Namespace).get('', request.name) ?? (await hub.client.get(Namespace, request));
-      const step = decideNamespace(source, copy);
+      const mark =
+        sourceUidOf(copy) !== undefined
+          ? undefined
+          : await lostMark(cell.client, Namespace, copy, (manager) => manager.startsWith('federation-down-'), source);
+      const step = decideNamespace(source, copy, mark);
       if (step?.do === 'delete') {
         await cell.client.delete(Namespace, keyOf(copy), { preconditions: { uid: copy.metadata.uid } });
       } else if (step?.do === 'relabel') {
-        await cell.client.update(Namespace, { ...copy, metadata: { ...copy.metadata, labels: step.labels } });
+        const { labels, annotations } = step;
+        await cell.client.update(Namespace, { ...copy, metadata: { ...copy.metadata, labels, annotations } });
       }
       return undefined;
     },

@@ -12,6 +12,7 @@ import {
 import { type AgentOptions, cellOf, keyOf } from './agent.ts';
 import { sourceUidOf, updateOf } from './copy.ts';
 import { sourceCell, sourceUid } from './keys.ts';
+import { lostMark } from './mark.ts';
 import { isSynced, unsyncedRetry } from './synced.ts';
 
 /** Reads the hub's caches, for a copy that names hub objects (an owner). */
@@ -36,6 +37,8 @@ export interface UpSnapshot {
   /** The cell's object, read live where the cache did not have it. */
   source: Stored<KubeObject> | undefined;
   copy: Stored<KubeObject> | undefined;
+  /** UID of the copy's source, where somebody took its marks off. */
+  mark?: string | undefined;
   /** What the hub should show. */
   wanted: KubeObject | undefined;
   location: string;
@@ -66,8 +69,8 @@ function marked(
 
 /** Pure. A copy of another source, or from another cell, is not ours: only one that names this cell is ever deleted. */
 export function decideUp(snapshot: UpSnapshot, requests: readonly string[] = []): UpStep[] {
-  const { source, copy, wanted, location } = snapshot;
-  const ours = copy?.metadata.annotations?.[sourceCell] === location;
+  const { source, copy, mark, wanted, location } = snapshot;
+  const ours = (copy?.metadata.annotations?.[sourceCell] ?? (mark === undefined ? undefined : location)) === location;
   if (source === undefined || wanted === undefined) {
     return copy !== undefined && ours && !isTerminating(copy) ? [{ do: 'delete', copy }] : [];
   }
@@ -81,7 +84,7 @@ export function decideUp(snapshot: UpSnapshot, requests: readonly string[] = [])
         ];
   }
   if (!ours || isTerminating(copy)) return [];
-  if (sourceUidOf(copy) !== source.metadata.uid) return [{ do: 'delete', copy }];
+  if ((sourceUidOf(copy) ?? mark) !== source.metadata.uid) return [{ do: 'delete', copy }];
 
   const steps: UpStep[] = [];
   const asked: Record<string, string> = Object.fromEntries(
@@ -110,8 +113,9 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOpt
   const { type } = kind;
   const resources = [type.plural];
   const lookups = kind.lookups ?? [];
+  const name = `federation-up-${type.plural}`;
   return {
-    name: `federation-up-${type.plural}`,
+    name,
     rules: {
       cell: [
         {
@@ -156,8 +160,9 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOpt
         for (const object of cell.informer(type).list()) watch.enqueue({ plane: cell.id, ...keyOf(object) });
       }
       // Copies whose source went while nobody looked are found by their own mark.
-      watch.on(plane, type, (copy) => {
-        const location = copy.metadata.annotations?.[sourceCell];
+      watch.on(plane, type, (copy, event) => {
+        const before = event.type === 'updated' ? event.old : copy;
+        const location = copy.metadata.annotations?.[sourceCell] ?? before.metadata.annotations?.[sourceCell];
         return location === undefined || planes.get(cellOf(location)) === undefined
           ? []
           : [{ plane: cellOf(location), ...keyOf(copy) }];
@@ -188,7 +193,14 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOpt
       const source = cached ?? (copy === undefined ? undefined : await cell.client.get(type, request));
       const lookup: HubLookup = (other, name) => hub.informer(other).get(request.namespace, name);
       const wanted = source === undefined || isTerminating(source) ? undefined : kind.publish(source, lookup);
-      const steps = decideUp({ source, copy, wanted, location: cell.name }, kind.requests);
+      const marked =
+        copy === undefined || (sourceUidOf(copy) !== undefined && sourceCell in copy.metadata.annotations!);
+      // Which cell a copy is of is told by its source alone: without one it is left to whoever marked it.
+      const mark =
+        marked || source === undefined
+          ? undefined
+          : await lostMark(hub.client, type, copy, (manager) => manager === name, source);
+      const steps = decideUp({ source, copy, mark, wanted, location: cell.name }, kind.requests);
       await act(steps, type, copy, cell, hub);
       return undefined;
     },

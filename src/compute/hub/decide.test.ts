@@ -109,6 +109,13 @@ describe('the federator', () => {
     ['a copy of an earlier deployment', { copy: copyOf({ annotations: { [sourceUid]: 'earlier' } }) }, ['delete-copy']],
     ['a copy that is going', { copy: copyOf({ deletionTimestamp: created }) }, []],
     ['what nobody carried there', { copy: copyOf({ annotations: {} }) }, []],
+    ['a copy that lost its mark', { copy: copyOf({ annotations: {} }), mark: 'p' }, ['update-copy']],
+    ['an earlier one that lost it', { copy: copyOf({ annotations: {} }), mark: 'unknown' }, ['delete-copy']],
+    [
+      'one that lost its source, too',
+      { source: undefined, copy: copyOf({ annotations: {} }), mark: 'unknown' },
+      ['delete-copy'],
+    ],
     ['a copy whose source is gone', { source: undefined, copy: copyOf() }, ['delete-copy']],
     ['a stranger without a source', { source: undefined, copy: copyOf({ annotations: {} }) }, []],
   ])('meets %s', (_, more, steps) => {
@@ -123,6 +130,17 @@ describe('the federator', () => {
     expect(does(federated({ source, copy: copyOf({ deletionTimestamp: created }, located()) }))).toEqual(['report']);
     expect(does(federated({ source }))).toEqual(['let-go']);
     expect(does(federated({ source, copy: copyOf({ annotations: {} }) }))).toEqual(['let-go']);
+    // What lost its marks is drained all the same, and the cell is told by them which it is.
+    const bare = { annotations: {}, labels: {} };
+    expect(does(federated({ source, copy: copyOf(bare), mark: 'p' }))).toEqual(['delete-copy']);
+    const going = copyOf({ ...bare, deletionTimestamp: created });
+    expect(federated({ source, copy: going, mark: 'p' })).toMatchObject([
+      {
+        do: 'update-copy',
+        object: { metadata: { labels: { [topologyKeys.location]: 'x' }, annotations: { [sourceUid]: 'p' } } },
+      },
+    ]);
+    expect(federated({ source, copy: going, mark: 'unknown' })).toEqual([]);
   });
 });
 

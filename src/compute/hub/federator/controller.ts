@@ -7,7 +7,7 @@ import {
   upstreamLabels,
   WorkloadDeployment,
 } from '../../../api/index.ts';
-import { isSynced, unsyncedRetry } from '../../../federation/index.ts';
+import { isSynced, lostMark, sourceUidOf, unsyncedRetry } from '../../../federation/index.ts';
 import {
   addFinalizer,
   type Controller,
@@ -33,6 +33,8 @@ export interface FederatorDeps {
 
 const reads = ['get', 'list', 'watch'];
 
+const controllerName = 'compute-hub-federator';
+
 /** Carries a project's deployments to the hub, their bindings beside them, and their status back. */
 export function federatorController(deps: FederatorDeps): Controller {
   const bindings = [
@@ -45,7 +47,7 @@ export function federatorController(deps: FederatorDeps): Controller {
   const sources = { apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: reads };
   const companions = { ...sources, verbs: [...reads, 'create', 'update', 'delete'] };
   return {
-    name: 'compute-hub-federator',
+    name: controllerName,
     rules: {
       project: [
         { apiGroups: [WorkloadDeployment.group], resources: ['workloaddeployments'], verbs: [...reads, 'patch'] },
@@ -202,8 +204,13 @@ async function observe(
   // Whether the copy is really gone decides whether the name is free.
   const ending = source !== undefined && isTerminating(source);
   const copy = cachedCopy ?? (ending ? await hub.client.get(WorkloadDeployment, key) : undefined);
+  const mark =
+    copy === undefined || sourceUidOf(copy) !== undefined
+      ? undefined
+      : await lostMark(hub.client, WorkloadDeployment, copy, (manager) => manager === controllerName, source);
   return {
     project: project.name,
+    mark,
     source,
     sourceNamespace,
     hubNamespace,

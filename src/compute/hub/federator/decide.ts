@@ -39,6 +39,8 @@ export interface Snapshot {
   namespace: Stored<Namespace> | undefined;
   /** The hub's copy; read live where its absence decides. */
   copy: Stored<WorkloadDeployment> | undefined;
+  /** UID of the copy's source, where somebody took its mark off. */
+  mark?: string | undefined;
   binding: Stored<NetworkBinding> | undefined;
   networking: boolean;
   /** What the template references; undefined where that is not carried. */
@@ -71,21 +73,24 @@ function bindingRefusal(binding: Stored<NetworkBinding> | undefined): Told | und
 /** Pure. One copy on the hub per deployment, one binding per copy, and the cell's status back. */
 export function decide(snapshot: Snapshot): Step[] {
   const { source, copy } = snapshot;
+  const of = copy === undefined ? undefined : (sourceUidOf(copy) ?? snapshot.mark);
   if (source === undefined) {
-    return copy !== undefined && !isTerminating(copy) && sourceUidOf(copy) !== undefined
-      ? [{ do: 'delete-copy', copy }]
-      : [];
+    return copy !== undefined && !isTerminating(copy) && of !== undefined ? [{ do: 'delete-copy', copy }] : [];
   }
   const held = source.metadata.finalizers?.includes(computeFinalizers.federator) === true;
   if (isTerminating(source)) {
     // The hub's copy stays until the cell has drained it; only then may the name be used again.
-    if (copy !== undefined && sourceUidOf(copy) !== undefined) {
+    if (copy !== undefined && of !== undefined) {
       if (!isTerminating(copy)) return [{ do: 'delete-copy', copy }];
       // Its status goes on being told: it says how far the cell is.
       const { status } = copy;
-      const news =
-        sourceUidOf(copy) === source.metadata.uid && status !== undefined && !jsonEqual(status, source.status);
-      return news ? [{ do: 'report', source, status }] : [];
+      if (of !== source.metadata.uid) return [];
+      const ending: Step[] = [];
+      // By its labels the cell knows that it is its own to drain.
+      const marked = snapshot.sourceNamespace && updateOf(hubCopy(source, snapshot.sourceNamespace, snapshot), copy);
+      if (marked !== undefined) ending.push({ do: 'update-copy', object: marked as WorkloadDeployment });
+      if (status !== undefined && !jsonEqual(status, source.status)) ending.push({ do: 'report', source, status });
+      return ending;
     }
     return held ? [{ do: 'let-go', source }] : [];
   }
@@ -99,8 +104,8 @@ export function decide(snapshot: Snapshot): Step[] {
   const wanted = hubCopy(source, snapshot.sourceNamespace, snapshot);
   if (copy === undefined) return [...steps, { do: 'create-copy', object: wanted }];
   // What nobody carried here is not ours to touch; a person has to give it another name.
-  if (isTerminating(copy) || sourceUidOf(copy) === undefined) return steps;
-  if (sourceUidOf(copy) !== source.metadata.uid) return [...steps, { do: 'delete-copy', copy }];
+  if (isTerminating(copy) || of === undefined) return steps;
+  if (of !== source.metadata.uid) return [...steps, { do: 'delete-copy', copy }];
 
   const object = updateOf(wanted, copy);
   if (object !== undefined) steps.push({ do: 'update-copy', object: object as WorkloadDeployment });

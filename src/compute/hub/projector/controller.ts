@@ -5,7 +5,7 @@ import {
   upstreamLabels,
   WorkloadDeployment,
 } from '../../../api/index.ts';
-import { isSynced, unsyncedRetry } from '../../../federation/index.ts';
+import { isSynced, lostMark, sourceUidOf, unsyncedRetry } from '../../../federation/index.ts';
 import type { Controller, EventRecorder, Plane, Planes, Request } from '../../../kube/index.ts';
 import { mergeStatus } from '../../../kube/index.ts';
 import { Event, Namespace, type Stored } from '../../../meta/index.ts';
@@ -15,6 +15,7 @@ const byDeployment = 'compute/deployment';
 const reads = ['get', 'list', 'watch'];
 
 const controllerName = 'compute-hub-instance-projector';
+const isMaker = (manager: string) => manager === controllerName;
 
 export interface ProjectorDeps {
   /** Id of the hub's plane. */
@@ -91,7 +92,23 @@ export function instanceProjector(deps: ProjectorDeps): Controller {
       const source = cached ?? (copy === undefined ? undefined : await hub.client.get(Instance, request));
       const owner = source === undefined ? undefined : deploymentOf(source);
       const deployment = owner === undefined ? undefined : plane.informer(WorkloadDeployment).get(namespace, owner);
-      await act(decide({ source, copy, deployment, namespace }), plane, copy, deps.recorder(plane, controllerName));
+      const mark =
+        copy === undefined || sourceUidOf(copy) !== undefined
+          ? undefined
+          : await lostMark(
+              plane.client,
+              Instance,
+              copy,
+              isMaker,
+              source,
+              source && (sourceUidOf(source) ?? source.metadata.uid),
+            );
+      await act(
+        decide({ source, copy, mark, deployment, namespace }),
+        plane,
+        copy,
+        deps.recorder(plane, controllerName),
+      );
       return undefined;
     },
   };

@@ -8,6 +8,8 @@ export interface Snapshot {
   source: Stored<Instance> | undefined;
   /** The project's copy. */
   copy: Stored<Instance> | undefined;
+  /** What the copy's mark should be, where somebody took it off. */
+  mark?: string | undefined;
   /** The project's deployment the instance is of, which owns the copy. */
   deployment: Stored<WorkloadDeployment> | undefined;
   /** The project namespace. */
@@ -23,8 +25,9 @@ export type Step =
  * Pure. A copy in the project for every copy on the hub, owned by the project's deployment, so that it goes with it.
  * Never one without an owner: it would be left behind. An object of this name that is not a copy is left alone.
  */
-export function decide({ source, copy, deployment, namespace }: Snapshot): Step[] {
-  const ours = copy !== undefined && sourceUidOf(copy) !== undefined;
+export function decide({ source, copy, mark, deployment, namespace }: Snapshot): Step[] {
+  const of = copy === undefined ? undefined : (sourceUidOf(copy) ?? mark);
+  const ours = of !== undefined;
   if (source === undefined || isTerminating(source)) {
     return copy !== undefined && ours && !isTerminating(copy) ? [{ do: 'delete', copy }] : [];
   }
@@ -36,7 +39,7 @@ export function decide({ source, copy, deployment, namespace }: Snapshot): Step[
     return status === undefined ? [create] : [create, { do: 'status', status }];
   }
   if (!ours || isTerminating(copy)) return [];
-  if (sourceUidOf(copy) !== sourceUidOf(wanted)) return [{ do: 'delete', copy }];
+  if (of !== sourceUidOf(wanted)) return [{ do: 'delete', copy }];
   const steps: Step[] = [];
   const object = updateOf(wanted, copy);
   if (object !== undefined) steps.push({ do: 'update', object: object as Instance });

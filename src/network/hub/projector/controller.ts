@@ -6,6 +6,7 @@ import {
   networkingLabels,
   reasonMessage,
 } from '../../../api/index.ts';
+import { lostMark } from '../../../federation/index.ts';
 import {
   addFinalizer,
   type Controller,
@@ -19,7 +20,7 @@ import { isApiError, isTerminating, jsonEqual, Namespace, type Stored } from '..
 import type { NetworkDeps } from '../../shared/deps.ts';
 import { hubNamespacesOf, indexRoutes, projectPlaneId, type Route, routingOf, targetOf } from '../routing.ts';
 import { isSynced, unsyncedRetry } from '../synced.ts';
-import { decide, type Step } from './decide.ts';
+import { decide, isCopy, type Step } from './decide.ts';
 
 const name = 'network-hub-interface-projector';
 const byNetwork = 'projector/network';
@@ -112,7 +113,11 @@ export function interfaceProjector(deps: NetworkDeps): Controller {
       const left = (away.get(key) ?? 0) - deps.clock.monotonic();
       if (copy === undefined && source !== undefined && left > 0) return { requeueAfterMilliseconds: left };
       away.delete(key);
-      const steps = decide({ source, copy, network, namespace, open, now: deps.clock.now() });
+      const mark =
+        copy === undefined || isCopy(copy)
+          ? undefined
+          : await lostMark(project.client, NetworkInterface, copy, (manager) => manager === name, source);
+      const steps = decide({ source, copy, mark, network, namespace, open, now: deps.clock.now() });
       await act(steps, copy, hub, project, deps);
       if (steps.some((step) => step.do === 'say-held')) away.set(key, deps.clock.monotonic() + awayMilliseconds);
       const wait = steps.find((step) => step.do === 'wait');

@@ -13,6 +13,8 @@ export interface Snapshot {
   source: Stored<NetworkInterface> | undefined;
   /** The project's copy. */
   copy: Stored<NetworkInterface> | undefined;
+  /** Of whom the copy is, where somebody took every mark off it. */
+  mark?: string | undefined;
   /** The project's network the interface is on, which owns the copy; read live where the copy is being deleted. */
   network: Stored<Network> | undefined;
   /** The project namespace, and whether something can be made in it. */
@@ -43,7 +45,7 @@ export const hearMilliseconds = 2_000;
 export function decide(snapshot: Snapshot): Step[] {
   const { copy, network, open } = snapshot;
   const source = snapshot.source !== undefined && !isTerminating(snapshot.source) ? snapshot.source : undefined;
-  if (copy !== undefined && !isCopy(copy)) return [];
+  if (copy !== undefined && !isCopy(copy) && snapshot.mark === undefined) return [];
   if (copy !== undefined && isTerminating(copy)) return deleted(copy, source, snapshot);
 
   // Said to the cell before somebody claimed the interface: it is not to be given back later for that.
@@ -102,7 +104,7 @@ function wentWith({ metadata }: Stored<Network>, copy: Stored<NetworkInterface>)
   return copy.metadata.ownerReferences?.some((owner) => owner.uid === metadata.uid) !== true;
 }
 
-function isCopy(object: NetworkInterface): boolean {
+export function isCopy(object: NetworkInterface): boolean {
   return object.metadata.labels?.[networkingLabels.interfaceProjection] === 'true' || sourceUidOf(object) !== undefined;
 }
 

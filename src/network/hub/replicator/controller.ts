@@ -1,3 +1,4 @@
+import { lostMark, sourceUidOf } from '../../../federation/index.ts';
 import type { Controller, Plane, Planes, Request, Watch } from '../../../kube/index.ts';
 import {
   isTerminating,
@@ -27,8 +28,9 @@ export interface Guard<T extends KubeObject> {
 
 /** Carries one kind from the projects to the hub namespaces that stand for theirs, from where cells pull it. Never status. */
 export function replicator<T extends Located>(type: ResourceType<T>, deps: NetworkDeps, guard?: Guard<T>): Controller {
+  const name = `network-hub-replicator-${type.plural}`;
   return {
-    name: `network-hub-replicator-${type.plural}`,
+    name,
     rules: {
       project: [{ apiGroups: [type.group], resources: [type.plural], verbs: reads }, ...(guard?.rules.project ?? [])],
       hub: [
@@ -83,7 +85,12 @@ export function replicator<T extends Located>(type: ResourceType<T>, deps: Netwo
       for (const { namespace, copy } of targets) {
         const hubNamespace = namespace.metadata.name;
         const carried = source && guard !== undefined ? guard.trusted(source, copy, project, hub) : source;
-        for (const step of decide({ source: carried, copy, hubNamespace, ending: isTerminating(namespace) })) {
+        const mark =
+          copy === undefined || sourceUidOf(copy) !== undefined
+            ? undefined
+            : await lostMark(hub.client, type, copy, (manager) => manager === name, source);
+        const ending = isTerminating(namespace);
+        for (const step of decide({ source: carried, copy, mark, hubNamespace, ending })) {
           await act(step, type, hub);
         }
       }

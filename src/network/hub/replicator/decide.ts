@@ -9,6 +9,8 @@ export interface Snapshot {
   /** The project's object; read live where the cache did not have it. */
   source: Stored<Located> | undefined;
   copy: Stored<KubeObject> | undefined;
+  /** UID of the copy's source, where somebody took its mark off. */
+  mark?: string | undefined;
   hubNamespace: string;
   /** Whether the hub namespace is being deleted: nothing can be made in it, and what is there goes with it. */
   ending: boolean;
@@ -20,15 +22,16 @@ export type Step = { do: 'create' | 'update'; object: KubeObject } | { do: 'dele
  * Pure. A copy on the hub of what a project has in a location, gone as soon as its source is going: nothing new is to
  * begin on it. A terminating copy, or one of another source, is never taken over; what is no copy is left alone.
  */
-export function decide({ source, copy, hubNamespace, ending }: Snapshot): Step[] {
-  const ours = copy !== undefined && sourceUidOf(copy) !== undefined;
+export function decide({ source, copy, mark, hubNamespace, ending }: Snapshot): Step[] {
+  const of = copy === undefined ? undefined : (sourceUidOf(copy) ?? mark);
+  const ours = of !== undefined;
   if (source === undefined || isTerminating(source) || source.spec === undefined) {
     return copy !== undefined && ours && !isTerminating(copy) ? [{ do: 'delete', copy }] : [];
   }
   const wanted = replica(source, source.spec.location.name, hubNamespace);
   if (copy === undefined) return ending ? [] : [{ do: 'create', object: wanted }];
   if (!ours || isTerminating(copy)) return [];
-  if (sourceUidOf(copy) !== source.metadata.uid) return [{ do: 'delete', copy }];
+  if (of !== source.metadata.uid) return [{ do: 'delete', copy }];
   const object = updateOf(wanted, copy);
   return object === undefined ? [] : [{ do: 'update', object }];
 }
