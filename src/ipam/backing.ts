@@ -5,10 +5,12 @@ import type { DryRunStatus, WriteRequest } from './procedures.ts';
 import { badRequest, type FieldCause, forbidden, invalid } from './refusals.ts';
 import { allocationUpdateCauses, claimCauses, classCauses, poolCauses } from './validation.ts';
 
+export interface ObservedWrite extends Pick<WriteRequest, 'plural' | 'verb' | 'dryRun'> {}
+
 /** How the service follows what the backings do. */
 export interface Observer {
   /** Whether a write of this kind went through, and how long it took in milliseconds. */
-  wrote(request: WriteRequest, refused: ApiError | undefined, milliseconds: number): void;
+  wrote(write: ObservedWrite, failure: unknown, milliseconds: number): void;
   /** A clock for durations, in milliseconds. */
   monotonic(): number;
 }
@@ -21,18 +23,30 @@ export function backingOf(
   observer: Observer,
 ): ResourceBacking {
   const write = async (request: WriteRequest): Promise<KubeObject> => {
-    const from = observer.monotonic();
     try {
-      const { result } = await storage.call<KubeObject>('ipam.write', request);
-      observer.wrote(request, undefined, observer.monotonic() - from);
-      return result;
+      return (await storage.call<KubeObject>('ipam.write', request)).result;
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      const { dryRun } = error.status as Partial<DryRunStatus>;
-      observer.wrote(request, dryRun === undefined ? error : undefined, observer.monotonic() - from);
+      const dryRun = error instanceof ApiError ? (error.status as Partial<DryRunStatus>).dryRun : undefined;
       if (dryRun === undefined) throw error;
       const { resourceVersion: _, ...metadata } = dryRun.metadata;
       return { ...dryRun, metadata };
+    }
+  };
+  /** Whatever keeps a write from being made is counted: what it says, who asks, and the store. */
+  const observed = async (
+    verb: WriteRequest['verb'],
+    { dryRun }: BackingRequest,
+    writing: () => Promise<KubeObject>,
+  ): Promise<KubeObject> => {
+    const from = observer.monotonic();
+    const told = (failure?: unknown) => observer.wrote({ plural, verb, dryRun }, failure, observer.monotonic() - from);
+    try {
+      const object = await writing();
+      told();
+      return object;
+    } catch (error) {
+      told(error);
+      throw error;
     }
   };
   const common = (request: BackingRequest, name: string) => {
@@ -58,20 +72,23 @@ export function backingOf(
   };
   return {
     ...(plural === 'ipclaims' ? { candidates: (plane, labels) => claimsOfInterface(storage, plane, labels) } : {}),
-    async create(request, object) {
-      const shared = common(request, object.metadata.name);
-      check(object.metadata.name, causesOf(plural, object));
-      return await write({ ...shared, verb: 'create', object });
-    },
-    async update(request, object, old) {
-      const shared = common(request, object.metadata.name);
-      check(object.metadata.name, causesOf(plural, object, old));
-      return await write({ ...shared, verb: 'update', object, version: old.metadata.resourceVersion ?? '' });
-    },
-    async delete(request, old) {
-      const { name, namespace = '', uid = '' } = old.metadata;
-      return await write({ ...common(request, name), verb: 'delete', namespace, name, uid });
-    },
+    create: (request, object) =>
+      observed('create', request, async () => {
+        const shared = common(request, object.metadata.name);
+        check(object.metadata.name, causesOf(plural, object));
+        return write({ ...shared, verb: 'create', object });
+      }),
+    update: (request, object, old) =>
+      observed('update', request, async () => {
+        const shared = common(request, object.metadata.name);
+        check(object.metadata.name, causesOf(plural, object, old));
+        return write({ ...shared, verb: 'update', object, version: old.metadata.resourceVersion ?? '' });
+      }),
+    delete: (request, old) =>
+      observed('delete', request, async () => {
+        const { name, namespace = '', uid = '' } = old.metadata;
+        return write({ ...common(request, name), verb: 'delete', namespace, name, uid });
+      }),
   };
 }
 

@@ -103,19 +103,27 @@ export function newAllocation(
 
 /**
  * Lets go of a held block: it rests as long as its pool says before it is free. The allocation's object goes with it.
- * Nothing happens where no block has the name. `found`: that block, where it was looked up already.
+ * Nothing happens where no block has the name. `found`: that block, where it was looked up already. `notBefore`: when it may
+ * be free at the earliest, in milliseconds since the Unix epoch.
  */
-export function* releaseBlock(work: Work, namespace: string, name: string, found?: BlockRecord): Step<void> {
+export function* releaseBlock(
+  work: Work,
+  namespace: string,
+  name: string,
+  found?: BlockRecord,
+  notBefore = 0,
+): Step<void> {
   const block = found ?? (yield* blockNamed(work, namespace, name));
   if (block !== undefined) {
     const { pool, space } = block;
     const rest = pool.rest ?? (yield* classRest(work, block.class)) ?? work.defaultRestSeconds * 1000;
+    const due = Math.max(work.now + rest, notBefore);
     space.live--;
-    if (rest > 0) {
+    if (due > work.now) {
       yield* exec(
         `UPDATE ipam_block SET state = 'resting', due = ?, namespace = NULL, name = NULL, claim = NULL
          WHERE space = ? AND start = ?`,
-        work.now + rest,
+        due,
         space.id,
         bytesOf(block.prefix.start),
       );
@@ -137,6 +145,19 @@ function* classRest(work: Work, name: string | undefined): Step<number | undefin
 /** How many blocks one transaction frees at most: an allocation that sweeps must not wait long. */
 export const batch = 256;
 
+/** Frees what has rested of `space` in `range`, all of it. Answers how many blocks. */
+export function* sweepWithin(work: Work, space: Space, range: IpPrefix, pool: IpPrefix): Step<number> {
+  const due = yield* rows(
+    `SELECT start, length FROM ipam_block WHERE space = ? + 0 AND start <= ? AND last >= ? AND state = 'resting' AND due <= ?`,
+    space.id,
+    bytesOf(range.end),
+    bytesOf(range.start),
+    work.now,
+  );
+  yield* free(space, due, pool);
+  return due.length;
+}
+
 /** Frees blocks of `space` that have rested, at most a batch. Answers how many. `space` is saved by the caller or here. */
 export function* sweepSpace(work: Work, space: Space, pool: IpPrefix): Step<number> {
   const due = yield* rows(
@@ -144,10 +165,14 @@ export function* sweepSpace(work: Work, space: Space, pool: IpPrefix): Step<numb
     space.id,
     work.now,
   );
-  for (const row of due) {
+  yield* free(space, due, pool);
+  return due.length;
+}
+
+function* free(space: Space, blocks: readonly Row[], pool: IpPrefix): Step<void> {
+  for (const row of blocks) {
     yield* exec('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, row.start as Uint8Array);
     yield* give(space, IpPrefix.of(space.family, numberOf(row.start), Number(row.length)), pool);
   }
-  if (due.length > 0) yield* save(space);
-  return due.length;
+  if (blocks.length > 0) yield* save(space);
 }

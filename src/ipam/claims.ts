@@ -6,12 +6,12 @@ import { type ClassRecord, classNamed, defaultClass, requireClass } from './clas
 import type { Space } from './known.ts';
 import type { AllocationSpec, IPAllocation, IPClaim } from './objects.ts';
 import type { PoolRecord } from './pool-record.ts';
-import { claimSpace, restingText, take } from './pool-space.ts';
+import { claimSpace, restingText, take, takeThere } from './pool-space.ts';
 import { boundStatus, holdRange, letRangeGo } from './ranges.ts';
 import { badRequest, conflict, exhausted, invalid, invalidValue } from './refusals.ts';
 import { allocationName, reduceScope, scopeDigestOf, wholeScopeDigest } from './scope.ts';
-import { dependencies, prefixLengthFor, sourcesOf } from './sources.ts';
-import { save, takeExactly } from './space.ts';
+import { dependencies, poolsOfLength, prefixLengthFor, sourcesOf } from './sources.ts';
+import { save } from './space.ts';
 import { exec, nothing, type Step, together, type Work } from './work.ts';
 
 /** Labels that say who an allocation is for (`seams.md`): indexed. */
@@ -86,10 +86,15 @@ function* bindBlock(
 
   if (kept !== undefined) {
     const sameAddress = address === undefined || kept.prefix.contains(address);
-    const same = kept.class === record.name && kept.scope === digest && kept.prefix.length === length && sameAddress;
-    if (kept.claim !== undefined || !same) {
+    const differs = [
+      ...(kept.class === record.name ? [] : [`of IPClass "${kept.class}", not "${record.name}"`]),
+      ...(kept.prefix.length === length ? [] : [`a /${kept.prefix.length}, not a /${length}`]),
+      ...(kept.scope === digest ? [] : ['of another scope']),
+      ...(sameAddress ? [] : [`not around ${address}`]),
+    ];
+    if (kept.claim !== undefined || differs.length > 0) {
       throw conflict('ipclaims', name, {
-        message: `IPAllocation "${namespace}/${allocation}" (${kept.prefix}) is retained for a claim of this name with another class, scope, size or address; delete the allocation, or claim what it was made for`,
+        message: `IPAllocation "${namespace}/${allocation}" (${kept.prefix}) of IPPool "${kept.pool.name}" is retained for a claim of this name and is ${differs.join(', ') || 'held'}; delete the allocation, or claim what it was made for`,
         cause: 'AllocationRetained',
         causeMessage: allocation,
         dependsOn: [{ plural: 'ipallocations', name: allocation }],
@@ -100,17 +105,7 @@ function* bindBlock(
 
   const { pools, shortOf } = yield* sourcesOf(work, record, spec.scope, true);
   const roles = record.spec.uniqueWithin ?? [];
-  const allowing = pools.filter(
-    (pool) => length >= pool.prefix.length && length >= pool.minLength && length <= pool.maxLength,
-  );
-  if (allowing.length === 0) {
-    throw badRequest({
-      message: `no pool of IPClass "${record.name}" gives out a /${length}: ${pools.map((pool) => `IPPool "${pool.name}" is ${pool.prefix} and allows /${Math.max(pool.minLength, pool.prefix.length)} to /${pool.maxLength}`).join('; ')}`,
-      cause: 'PrefixLengthRejected',
-      field: 'spec.prefixLength',
-      dependsOn: dependencies(work, pools, record, shortOf),
-    });
-  }
+  const allowing = poolsOfLength(work, record, shortOf, pools, length);
   const around = address === undefined ? undefined : IpPrefix.containing(address, length);
   const candidates = around === undefined ? allowing : allowing.filter((pool) => pool.prefix.contains(around));
   if (around !== undefined && candidates.length === 0) {
@@ -124,7 +119,8 @@ function* bindBlock(
   let resting = '';
   for (const pool of candidates) {
     const space = yield* claimSpace(work, pool, `IPClass "${record.name}"`, roles, spec.scope);
-    const block = around === undefined ? yield* take(work, pool, space, length) : yield* takeExactly(space, around);
+    const block =
+      around === undefined ? yield* take(work, pool, space, length) : yield* takeThere(work, pool, space, around);
     if (block !== undefined) return yield* hold(work, claim, record, pool, space, block, allocation, digest);
     if (around !== undefined) throw yield* addressInUse(work, claim, around, pool, space);
     resting ||= yield* restingText(work, space);

@@ -61,6 +61,14 @@ export function rangeCauses(spec: PoolSpec, prefix: IpPrefix | undefined): Field
   return causes;
 }
 
+/** Refuses units that a pool of `length` has no room for: nothing would be set aside. */
+export function unitCauses(reservations: Reservations | undefined, length: number): FieldCause[] {
+  const unit = reservations?.unitPrefixLength;
+  if (unit === undefined || unit >= length) return [];
+  const why = `a unit of /${unit} is larger than the pool, a /${length}`;
+  return [invalidValue('spec.reservations.unitPrefixLength', unit, why)];
+}
+
 /** What `reservations` of a pool sets aside: units from its start and from its end. */
 export function reservedUnits(pool: IpPrefix, reservations: Reservations | undefined): IpPrefix[] {
   const unit = reservations?.unitPrefixLength;

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { ApiError } from '../meta/index.ts';
+import { ApiError } from '../meta/index.ts';
+import type { ObservedWrite } from './backing.ts';
 import type { Figures } from './figures.ts';
-import type { WriteRequest } from './procedures.ts';
 
 function shareHelp(of: string): string {
   return `Reserved, held and resting share of ${of}, 0 to 1.`;
@@ -18,7 +18,7 @@ export function createMetrics(registry: Registry, figures: () => Promise<Figures
   });
   const failures = new Counter({
     name: 'berth_ipam_failures_total',
-    help: 'Writes IPAM refused, by cause type (the status reason where there is none).',
+    help: 'Writes that were refused or failed, by cause type (the status reason where there is none).',
     labelNames: ['resource', 'verb', 'cause'],
     registers,
   });
@@ -43,18 +43,21 @@ export function createMetrics(registry: Registry, figures: () => Promise<Figures
   const ofClass = gauge('berth_ipam_class_utilization_ratio', shareHelp('the pools of a class'), ['plane', 'class']);
   const resting = gauge('berth_ipam_resting_blocks', 'Released blocks that nobody may have yet.', ['plane']);
   const read = async () => {
-    const now = await figures();
     for (const each of [utilization, ofClass, resting]) each.reset();
+    // Without the store nothing is known of it: the counters are what is wanted then.
+    const now = await figures().catch(() => undefined);
+    if (now === undefined) return;
     for (const { share, ...of } of now.pools) utilization.set(of, share);
     for (const { share, ...of } of now.classes) ofClass.set(of, share);
     for (const { blocks, ...of } of now.resting) resting.set(of, blocks);
   };
   return {
-    wrote({ plural, verb }: WriteRequest, refused: ApiError | undefined, milliseconds: number): void {
+    wrote({ plural, verb }: ObservedWrite, failure: unknown, milliseconds: number): void {
       attempts.inc({ resource: plural, verb });
       latency.observe({ resource: plural, verb }, milliseconds / 1000);
-      if (refused === undefined) return;
-      const cause = refused.status.details?.causes?.[0]?.reason ?? refused.reason;
+      if (failure === undefined) return;
+      const cause =
+        failure instanceof ApiError ? (failure.status.details?.causes?.[0]?.reason ?? failure.reason) : 'InternalError';
       failures.inc({ resource: plural, verb, cause });
     },
   };

@@ -1,5 +1,5 @@
 import { IpPrefix } from '../address/index.ts';
-import { sweepSpace } from './blocks.ts';
+import { sweepSpace, sweepWithin } from './blocks.ts';
 import { bytesOf } from './bytes.ts';
 import { freeAtFirst, sizeOf } from './fixed-ranges.ts';
 import type { Space } from './known.ts';
@@ -7,7 +7,7 @@ import type { Scope } from './objects.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { badRequest } from './refusals.ts';
 import { allocationName, scopeDigestOf } from './scope.ts';
-import { createSpace, findSpace, takeBest, takeFirst } from './space.ts';
+import { createSpace, findSpace, takeBest, takeExactly, takeFirst } from './space.ts';
 import { exec, one, type Step, type Work } from './work.ts';
 
 /** Where PoolCarve and Reservation allocations are shown: the namespace every project has. */
@@ -90,6 +90,18 @@ export function* take(work: Work, pool: PoolRecord, space: Space, length: number
   const block = yield* taking(space, length);
   if (block !== undefined) return block;
   return (yield* sweepSpace(work, space, pool.prefix)) > 0 ? yield* taking(space, length) : undefined;
+}
+
+/** Exactly `wanted`, once what has rested in it is back; undefined where part of it is not free. */
+export function* takeThere(
+  work: Work,
+  pool: Pick<PoolRecord, 'prefix'>,
+  space: Space,
+  wanted: IpPrefix,
+): Step<IpPrefix | undefined> {
+  const block = yield* takeExactly(space, wanted);
+  if (block !== undefined) return block;
+  return (yield* sweepWithin(work, space, wanted, pool.prefix)) > 0 ? yield* takeExactly(space, wanted) : undefined;
 }
 
 /** When the next resting block of the space is free, in words; '' where none rests. */

@@ -1,7 +1,7 @@
-import { bitsOf, IpPrefix } from '../address/index.ts';
+import { bitsOf, type IpFamily, IpPrefix } from '../address/index.ts';
 import { parseDuration, withCondition } from '../meta/index.ts';
 import { countOffers } from './classes.ts';
-import { rangeCauses } from './fixed-ranges.ts';
+import { rangeCauses, unitCauses } from './fixed-ranges.ts';
 import type { IPPool } from './objects.ts';
 import { type PoolRecord, poolNamed } from './pool-record.ts';
 import { claimSpace, restingText, take } from './pool-space.ts';
@@ -17,12 +17,11 @@ export function* createPool(work: Work, object: IPPool): Step<IPPool> {
   const name = object.metadata.name;
   if ((yield* work.get('ippools', '', name)) !== undefined) throw alreadyExists('ippools', name);
   const spec = object.spec!;
-  const causes = yield* classFamilyCauses(work, object);
-  if (causes.length > 0) throw invalid('ippools', name, causes);
   let prefix: IpPrefix;
   let parent: PoolRecord | undefined;
   if (spec.parentPoolRef === undefined) {
     prefix = IpPrefix.parse(spec.cidr!);
+    yield* checkClassFamilies(work, object, prefix.family);
     yield* takeRoot(work, name, prefix);
   } else {
     parent = yield* poolNamed(work, spec.parentPoolRef.name);
@@ -32,6 +31,7 @@ export function* createPool(work: Work, object: IPPool): Step<IPPool> {
         dependsOn: [{ plural: 'ippools', name: spec.parentPoolRef.name }],
       });
     }
+    yield* checkClassFamilies(work, object, parent.prefix.family);
     const length = spec.prefixLength!;
     if (length < parent.prefix.length || length > bitsOf[parent.prefix.family]) {
       throw invalid('ippools', name, [
@@ -47,7 +47,7 @@ export function* createPool(work: Work, object: IPPool): Step<IPPool> {
         [{ plural: 'ippools', name: parent.name }],
       );
     }
-    const outside = rangeCauses(spec, block);
+    const outside = [...rangeCauses(spec, block), ...unitCauses(spec.reservations, length)];
     if (outside.length > 0) throw invalid('ippools', name, outside);
     yield* carve(work, parent, space, block, name, undefined);
     prefix = block;
@@ -68,19 +68,18 @@ function holds(prefix: IpPrefix) {
   return { type: 'Allocated', status: 'True' as const, reason: 'AllocationSucceeded', message };
 }
 
-function* classFamilyCauses(work: Work, object: IPPool): Step<ReturnType<typeof invalidValue>[]> {
+/** Refuses a pool that offers a class of the other family. */
+function* checkClassFamilies(work: Work, { metadata, spec }: IPPool, family: IpFamily): Step<void> {
   const causes: ReturnType<typeof invalidValue>[] = [];
-  const { spec } = object;
-  const family = spec?.cidr !== undefined ? (spec.cidr.includes(':') ? 6 : 4) : undefined;
   for (const [index, name] of (spec?.classNames ?? []).entries()) {
     const row = yield* one('SELECT family FROM ipam_class WHERE plane = ? AND name = ?', work.plane, name);
-    if (row !== undefined && family !== undefined && Number(row.family) !== family) {
+    if (row !== undefined && Number(row.family) !== family) {
       causes.push(
         invalidValue(`spec.classNames[${index}]`, name, `is a class for IPv${row.family}, the pool is IPv${family}`),
       );
     }
   }
-  return causes;
+  if (causes.length > 0) throw invalid('ippools', metadata.name, causes);
 }
 
 /** Applies what of a pool may change: range, ranges set aside, offers, limits, strategy, rest, lease. Answers it as it is then. */
@@ -102,8 +101,7 @@ export function* updatePool(work: Work, object: IPPool, old: IPPool): Step<IPPoo
   const offered = new Set(spec?.classNames ?? []);
   const changed = offered.symmetricDifference(new Set(old.spec?.classNames ?? []));
   if (changed.size > 0) {
-    const causes = yield* classFamilyCauses(work, object);
-    if (causes.length > 0) throw invalid('ippools', object.metadata.name, causes);
+    yield* checkClassFamilies(work, object, pool.prefix.family);
     yield* writeOffers(work, pool, [...offered]);
     yield* countOffers(work, changed);
   }

@@ -204,8 +204,10 @@ export function* removePool(work: Work, pool: PoolRecord, given?: IPPool): Step<
   }
   work.forget();
   for (const [id, space] of work.known.spaces) if (space.pool === pool.id) work.known.spaces.delete(id);
+  const inside = 'space IN (SELECT id FROM ipam_space WHERE pool = ?)';
+  const resting = yield* one(`SELECT max(due) AS due FROM ipam_block WHERE ${inside} AND state = 'resting'`, pool.id);
   for (const table of ['ipam_block', 'ipam_free']) {
-    yield* exec(`DELETE FROM ${table} WHERE space IN (SELECT id FROM ipam_space WHERE pool = ?)`, pool.id);
+    yield* exec(`DELETE FROM ${table} WHERE ${inside}`, pool.id);
   }
   yield* exec('DELETE FROM ipam_space WHERE pool = ?', pool.id);
   yield* exec('DELETE FROM ipam_offer WHERE pool = ?', pool.id);
@@ -213,7 +215,9 @@ export function* removePool(work: Work, pool: PoolRecord, given?: IPPool): Step<
   if (pool.parent === undefined) {
     yield* giveRoot(work, pool.prefix);
   } else {
-    yield* releaseBlock(work, poolNamespace, allocationName(`ippools/${pool.name}`));
+    // Its block rests as long as the last of what rested in it would have.
+    const due = Number(resting?.due ?? 0);
+    yield* releaseBlock(work, poolNamespace, allocationName(`ippools/${pool.name}`), undefined, due);
   }
   if (pool.class === undefined) yield* countOffers(work, new Set(object.spec?.classNames ?? []));
   else yield* exec('UPDATE ipam_class SET stale = 1 WHERE plane = ? AND name = ?', work.plane, pool.class);

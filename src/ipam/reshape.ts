@@ -1,15 +1,15 @@
 import { bitsOf, IpPrefix, subtract } from '../address/index.ts';
 import { type BlockRecord, blockNamed, newAllocation } from './blocks.ts';
 import { bytesOf, numberOf } from './bytes.ts';
-import { fixedRangesOf, rangeCauses } from './fixed-ranges.ts';
+import { fixedRangesOf, rangeCauses, unitCauses } from './fixed-ranges.ts';
 import type { Space } from './known.ts';
 import type { IPAllocation, IPPool } from './objects.ts';
 import { fixedText, type PoolRecord } from './pool-record.ts';
-import { poolNamespace, reservationName, setAside } from './pool-space.ts';
+import { poolNamespace, reservationName, setAside, takeThere } from './pool-space.ts';
 import { conflict, exhausted, invalid, invalidValue } from './refusals.ts';
 import { giveRoot, takeRoot } from './roots.ts';
 import { allocationName } from './scope.ts';
-import { give, save, spaceById, takeExactly } from './space.ts';
+import { give, save, spaceById } from './space.ts';
 import { exec, one, type Row, rows, type Step, type Work } from './work.ts';
 
 /** How many of what is in the way a refusal names. */
@@ -22,7 +22,7 @@ const mostNamed = 10;
 export function* reshapePool(work: Work, pool: PoolRecord, object: IPPool): Step<PoolRecord> {
   const prefix = rangeOf(pool, object);
   const { name } = object.metadata;
-  const causes = rangeCauses(object.spec!, prefix);
+  const causes = [...rangeCauses(object.spec!, prefix), ...unitCauses(object.spec?.reservations, prefix.length)];
   if (causes.length > 0) throw invalid('ippools', name, causes);
   const next: PoolRecord = { ...pool, prefix, fixed: fixedRangesOf(prefix, object.spec) };
   if (prefix.equals(pool.prefix) && fixedText(next.fixed) === fixedText(pool.fixed)) return pool;
@@ -82,7 +82,7 @@ function* recarve(work: Work, pool: PoolRecord, prefix: IpPrefix): Step<void> {
   const { space } = block;
   yield* exec('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(pool.prefix.start));
   yield* give(space, pool.prefix, parent.prefix);
-  if (!parent.prefix.contains(prefix) || (yield* takeExactly(space, prefix)) === undefined) {
+  if (!parent.prefix.contains(prefix) || (yield* takeThere(work, parent, space, prefix)) === undefined) {
     throw exhausted(
       parent.name,
       `IPPool "${pool.name}" cannot grow from ${pool.prefix} to ${prefix}: IPPool "${parent.name}" (${parent.prefix}) has no room there; add a second child pool`,
@@ -128,14 +128,14 @@ function* reshapeSpace(
     yield* give(space, added, next.prefix);
   }
   for (const removed of next.prefix.contains(pool.prefix) ? [] : subtract(pool.prefix, [next.prefix])) {
-    if ((yield* takeExactly(space, removed)) === undefined) yield* nameBlocks(work, space, removed, inTheWay);
+    if ((yield* takeThere(work, pool, space, removed)) === undefined) yield* nameBlocks(work, space, removed, inTheWay);
     else space.used -= removed.size;
   }
   for (const kind of kinds) {
     for (const text of next.fixed[kind]) {
       if (pool.fixed[kind].includes(text)) continue;
       const range = IpPrefix.parse(text);
-      if ((yield* takeExactly(space, range)) === undefined) yield* nameBlocks(work, space, range, inTheWay);
+      if ((yield* takeThere(work, next, space, range)) === undefined) yield* nameBlocks(work, space, range, inTheWay);
       else yield* setAside(work, pool.name, space, digest, kind, range);
     }
   }

@@ -2,11 +2,11 @@ import type { Registry } from 'prom-client';
 import type { Kind } from '../api/index.ts';
 import type { AggregatedResource, ResourceBacking, Storage, StorageOptions } from '../apiserver/index.ts';
 import type { Clock, Timer } from '../kube/index.ts';
-import { backingOf } from './backing.ts';
+import { backingOf, type ObservedWrite } from './backing.ts';
 import type { Figures } from './figures.ts';
 import { createMetrics } from './metrics.ts';
 import { group, kindOf, type Plural } from './objects.ts';
-import type { UpkeepAnswer, WriteRequest } from './procedures.ts';
+import type { UpkeepAnswer } from './procedures.ts';
 
 export interface IpamOptions {
   /** Opened with the procedures of `proceduresUrl`. */
@@ -97,11 +97,11 @@ export function createIpam(options: IpamOptions): Ipam {
   };
   const observer = {
     monotonic: () => clock.monotonic(),
-    wrote(request: WriteRequest, refused: Parameters<ReturnType<typeof createMetrics>['wrote']>[1], took: number) {
-      metrics?.wrote(request, refused, took);
-      if (refused !== undefined || request.dryRun) return;
+    wrote(write: ObservedWrite, failure: unknown, took: number) {
+      metrics?.wrote(write, failure, took);
+      if (failure !== undefined || write.dryRun) return;
       // A deletion may have freed or rested a block: the answer of the next upkeep says when that one is due.
-      within(request.verb === 'delete' ? freedMilliseconds : flushMilliseconds);
+      within(write.verb === 'delete' ? freedMilliseconds : flushMilliseconds);
     },
   };
   const plurals = Object.keys(kindOf) as Plural[];

@@ -2,7 +2,7 @@ import { bitsOf } from '../address/index.ts';
 import { type ClassRecord, chainOf, providesPools, requireClass } from './classes.ts';
 import type { Scope } from './objects.ts';
 import { offeringPools, type PoolRecord, provisionedPool } from './pool-record.ts';
-import { claimSpace, take } from './pool-space.ts';
+import { claimSpace, restingText, take } from './pool-space.ts';
 import { provisionPool } from './provisioning.ts';
 import { badRequest, type Dependency, exhausted } from './refusals.ts';
 import { missingRoles, scopeDigestOf } from './scope.ts';
@@ -43,7 +43,10 @@ export function* sourcesOf(
   const parentName = record.spec.parentClassName;
   if (parentName !== undefined && parentName !== '') {
     const parent = yield* requireClass(work, parentName, `, the parent of IPClass "${record.name}",`);
-    if (first) yield* requireRoles(work, record, [parent], scope);
+    if (first) {
+      yield* chainOf(work, record);
+      yield* requireRoles(work, record, [parent], scope);
+    }
     if (!providesPools(parent)) return yield* sourcesOf(work, parent, scope, false);
     const digest = scopeDigestOf(work.project, parent.spec.poolPer!, scope);
     const pool = yield* provisionedPool(work, parent, digest);
@@ -70,17 +73,38 @@ export function* provision(
   yield* requireRoles(work, wanted, yield* chainOf(work, parent), scope);
   const length = prefixLengthFor(parent, undefined);
   const { pools, shortOf } = yield* sourcesOf(work, parent, scope, false);
-  for (const pool of pools) {
-    if (length < Math.max(pool.minLength, pool.prefix.length) || length > pool.maxLength) continue;
+  const allowing = poolsOfLength(work, parent, shortOf, pools, length);
+  let resting = '';
+  for (const pool of allowing) {
     const space = yield* claimSpace(work, pool, `IPClass "${parent.name}"`, parent.spec.uniqueWithin ?? [], scope);
     const block = yield* take(work, pool, space, length);
     if (block !== undefined) return yield* provisionPool(work, parent, scope, digest, pool, space, block);
+    resting ||= yield* restingText(work, space);
   }
   throw exhausted(
     undefined,
-    `IPClass "${parent.name}" (IPv${parent.family}) cannot provision its /${length} pool for this scope: ${pools.map((pool) => `IPPool "${pool.name}" (${pool.prefix})`).join(', ')} has no room; add a pool, or delete one that is empty`,
-    dependencies(work, pools, parent, shortOf),
+    `IPClass "${parent.name}" (IPv${parent.family}) cannot provision its /${length} pool for this scope: ${allowing.map((pool) => `IPPool "${pool.name}" (${pool.prefix})`).join(', ')} has no room${resting}; add a pool, or delete one that is empty`,
+    dependencies(work, allowing, parent, shortOf),
   );
+}
+
+/** Those of `pools` that give out blocks of `length`. Refuses where none does. */
+export function poolsOfLength(
+  work: Work,
+  record: ClassRecord,
+  shortOf: ClassRecord,
+  pools: readonly PoolRecord[],
+  length: number,
+): PoolRecord[] {
+  const least = (pool: PoolRecord) => Math.max(pool.minLength, pool.prefix.length);
+  const allowing = pools.filter((pool) => length >= least(pool) && length <= pool.maxLength);
+  if (allowing.length > 0) return allowing;
+  throw badRequest({
+    message: `no pool of IPClass "${record.name}" gives out a /${length}: ${pools.map((pool) => `IPPool "${pool.name}" is ${pool.prefix} and allows /${least(pool)} to /${pool.maxLength}`).join('; ')}`,
+    cause: 'PrefixLengthRejected',
+    field: 'spec.prefixLength',
+    dependsOn: dependencies(work, pools, record, shortOf),
+  });
 }
 
 /** Refuses a scope without the roles that `record` and these ancestors need, naming all that are missing. */

@@ -112,7 +112,7 @@ export const expected: Record<keyof ReturnType<typeof refusals>, [string, string
     '409 Conflict',
     'ipclaims/kept',
     'AllocationRetained, DependsOn ipallocations/alloc-6d8685aa1a4a6211',
-    'IPAllocation "default/alloc-6d8685aa1a4a6211" (192.0.2.3/32) is retained for a claim of this name with another class, scope, size or address; delete the allocation, or claim what it was made for',
+    'IPAllocation "default/alloc-6d8685aa1a4a6211" (192.0.2.3/32) of IPPool "small" is retained for a claim of this name and is a /32, not a /31; delete the allocation, or claim what it was made for',
   ],
   'a claim that is there': [
     '409 Conflict',

@@ -1,6 +1,6 @@
 import { bitsOf, IpAddress, type IpFamily, IpPrefix } from '../address/index.ts';
 import { jsonEqual, parseDuration } from '../meta/index.ts';
-import { rangeCauses } from './fixed-ranges.ts';
+import { rangeCauses, unitCauses } from './fixed-ranges.ts';
 import type { IPAllocation, IPClaim, IPClass, IPPool, Reservations, Scope } from './objects.ts';
 import { type FieldCause, forbiddenValue, invalidValue, requiredValue } from './refusals.ts';
 import { impliedRoles } from './scope.ts';
@@ -91,6 +91,7 @@ export function classCauses(object: IPClass, old?: IPClass): FieldCause[] {
     ...roleCauses('spec.poolPer', spec.poolPer),
     ...roleCauses('spec.uniqueWithin', spec.uniqueWithin),
     ...reservationCauses(family, spec.reservations),
+    ...unitCauses(spec.reservations, spec.defaultPrefixLength ?? 0),
     ...leaseCauses('spec.retentionLease', spec.retentionLease),
     ...restCauses(spec.restPeriod),
     ...lengthCause('spec.defaultPrefixLength', spec.defaultPrefixLength, family),
@@ -204,6 +205,7 @@ export function poolCauses(object: IPPool, old?: IPPool): FieldCause[] {
   causes.push(
     ...reservationCauses(family ?? 6, spec.reservations),
     ...rangeCauses(spec, prefix),
+    ...(prefix === undefined ? [] : unitCauses(spec.reservations, prefix.length)),
     ...leaseCauses('spec.maxRetentionLease', spec.maxRetentionLease),
     ...restCauses(spec.restPeriod),
   );
