@@ -17,4 +17,7 @@ if (found < needed) {
 setFlagsFromString('--heap-growing-percent=40');
 nodeModule.enableCompileCache();
 const { main } = await import('./main.ts');
-process.exitCode = await main(process.argv.slice(2));
+const code = await main(process.argv.slice(2));
+process.exitCode = code;
+// What failed may have left something at work: whoever started this is waiting for its end.
+if (code !== 0) process.exit();

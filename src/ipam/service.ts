@@ -91,7 +91,7 @@ export function createIpam(options: IpamOptions): Ipam {
       else if (result.dueIn !== undefined) within(Math.max(sweepMilliseconds, result.dueIn));
       if (options.shared) within(sharedMilliseconds);
     } catch (error) {
-      log.error({ error }, 'IPAM could not bring its pools up to date; it tries again in a second');
+      log.error({ err: error }, 'IPAM could not bring its pools up to date; it tries again in a second');
       within(flushMilliseconds);
     }
   };

@@ -19,7 +19,7 @@ import { apiVersionOf, formatTime, isApiError } from '../meta/index.ts';
 import { UsageError } from './gates.ts';
 import { type PlaneRef, projectPlane, rootPlane } from './planes.ts';
 import { installRoles } from './roles.ts';
-import { listen, makeFolder, openAccess } from './start.ts';
+import { kubeconfigWritten, listen, makeFolder, openAccess } from './start.ts';
 
 export interface IpamServiceOptions {
   /** `postgres://user:password@host:port/database`. */
@@ -129,7 +129,7 @@ export async function startIpamService(options: IpamServiceOptions): Promise<Ipa
     const kubeconfig = join(folder, 'kubeconfig');
     const write = () =>
       access.writeKubeconfig(kubeconfig, url, [rootPlane, ...planes], `project-${planes[0]?.name ?? ''}`);
-    await write();
+    await kubeconfigWritten(kubeconfig, write());
     let stopping = false;
     undo.push(async () => {
       stopping = true;

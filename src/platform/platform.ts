@@ -38,7 +38,7 @@ import { ensureLocations } from './locations.ts';
 import { PlaneHost } from './plane-host.ts';
 import { cellPlane, contextName, hubPlane, type PlaneRef, projectPlane, rootPlane } from './planes.ts';
 import { projectController } from './project/controller.ts';
-import { listen, makeFolder, openAccess, StartError } from './start.ts';
+import { kubeconfigWritten, listen, makeFolder, openAccess, StartError } from './start.ts';
 
 export interface PlatformOptions {
   /** Holds everything; created where it is not there. Undefined: nothing is kept. */
@@ -87,10 +87,19 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   const stop = async (): Promise<void> => {
     for (const step of undo.splice(0).reverse()) await step();
   };
+  const failed = Promise.withResolvers<never>();
+  const onFatal = (error: Error): void => {
+    failed.reject(new StartError(error.message));
+    options.onFatal(error);
+  };
+  failed.promise.catch(() => {});
+  const starting = start({ ...options, clock, random, onFatal }, undo, stop);
   try {
-    return await start({ ...options, clock, random }, undo, stop);
+    return await Promise.race([starting, failed.promise]);
   } catch (error) {
     await stop();
+    // What a start that was given up has begun since.
+    starting.then(stop, stop).catch(() => {});
     throw error;
   }
 }
@@ -234,7 +243,7 @@ async function start(
   planes.sort(byContext);
   progress('projects', projects.join(', '));
   ready.done = true;
-  const contexts = await writeContexts();
+  const contexts = await kubeconfigWritten(kubeconfig, writeContexts());
   return { url, kubeconfig, contexts, authorizer, controllers, stop };
 }
 

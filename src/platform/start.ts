@@ -21,9 +21,16 @@ export async function openAccess(options: AccessOptions): Promise<Access> {
   try {
     return await Access.open(options);
   } catch (error) {
-    throw new StartError(
-      `the certificates and tokens in ${options.folder} cannot be used (${(error as Error).message}): check the files in its folder secrets, or put them back from a backup`,
-    );
+    throw new StartError(`certificates and tokens of ${options.folder} cannot be used: ${(error as Error).message}`);
+  }
+}
+
+/** @throws {StartError} where the kubeconfig cannot be written. */
+export async function kubeconfigWritten<T>(file: string, writing: Promise<T>): Promise<T> {
+  try {
+    return await writing;
+  } catch (error) {
+    throw new StartError(`${file} cannot be written (${reasonOf(error)}): remove what is there, or check the disk`);
   }
 }
 

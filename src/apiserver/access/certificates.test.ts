@@ -124,6 +124,21 @@ test('near its end the serving certificate is renewed, then the CA with it', asy
   expect(muchLater.caCertificate).not.toBe(first.caCertificate);
 });
 
+test('a clock before the CA was made is told, and changes nothing; a serving certificate of a later time is made anew', async () => {
+  const { caCertificate } = await at(start);
+  const files = await readdir(join(folder, 'pki'));
+  const read = () => Promise.all(files.map((file) => readFile(join(folder, 'pki', file), 'utf8')));
+  const before = await read();
+  await expect(at(start - 30 * day)).rejects.toThrow(
+    /^the clock says \S+Z, and the certificate authority in \S+ is valid from \S+Z: set the clock/,
+  );
+  expect(await read()).toEqual(before);
+  const ahead = await at(start + 60 * day, ['berth.example']);
+  const now = await at(start, ['berth.example']);
+  expect(now.caCertificate).toBe(caCertificate);
+  expect(now.serving.certificate).not.toBe(ahead.serving.certificate);
+});
+
 test('a running server renews by asking', async () => {
   let now = start;
   const authority = await inMemoryAuthority({ clock: { now: () => now } });

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, X509Certificate as NodeCertificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { formatTime } from '../../meta/index.ts';
 import type { AuthorityOptions, KeyPair } from './issuing.ts';
 import { ensurePrivateFolder, readPrivateFile, writePrivateFile } from './private-file.ts';
 
@@ -32,6 +33,7 @@ const issuing = () => import('./issuing.ts');
  * The certificate authority kept in `folder` (`ca.crt`, `ca.key`, `server.crt`, `server.key`; files 0600 in a folder
  * 0700). Made where there is none; renewed near its end, where key and certificate do not belong together, and, for the
  * serving certificate, where `hosts` changed. A new CA comes with a new serving certificate.
+ * @throws one sentence where the clock says a time before the CA was made: a CA made by a wrong clock would be trusted by nobody.
  */
 export async function ensureAuthority(folder: string, options: AuthorityOptions): Promise<Authority> {
   await ensurePrivateFolder(folder);
@@ -44,13 +46,15 @@ export async function ensureAuthority(folder: string, options: AuthorityOptions)
   const now = options.clock.now();
   let ca = usable(await read('ca.crt'), await read('ca.key'), now + caRenewDays * day);
   const keptCa = ca !== undefined;
+  if (ca !== undefined && validFrom(ca) > now) throw new Error(tooEarly(folder, now, validFrom(ca)));
   if (ca === undefined) {
     ca = await (await issuing()).makeCa(caDays, options);
     await write('ca', ca);
   }
   const hosts = allHosts(options.hosts);
   const before = usable(await read('server.crt'), await read('server.key'), now + servingRenewDays * day);
-  const keep = keptCa && before !== undefined && isIssuedBy(before, ca) && isFor(before, hosts);
+  const keep =
+    keptCa && before !== undefined && validFrom(before) <= now && isIssuedBy(before, ca) && isFor(before, hosts);
   const serving = keep ? before : await (await issuing()).makeServing(ca, hosts, servingDays, options);
   if (!keep) await write('server', serving);
   return new IssuingAuthority(ca, serving, hosts, options, (pair) => write('server', pair));
@@ -122,6 +126,15 @@ function usable(certificate: string | undefined, key: string | undefined, until:
   } catch {
     return undefined;
   }
+}
+
+/** Milliseconds since the Unix epoch. */
+function validFrom({ certificate }: KeyPair): number {
+  return new NodeCertificate(certificate).validFromDate.getTime();
+}
+
+function tooEarly(folder: string, now: number, from: number): string {
+  return `the clock says ${formatTime(now)}, and the certificate authority in ${folder} is valid from ${formatTime(from)}: set the clock; where the authority was made by a wrong one, delete ca.crt to have another made`;
 }
 
 function isIssuedBy(pair: KeyPair, ca: KeyPair): boolean {

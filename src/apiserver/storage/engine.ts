@@ -108,7 +108,7 @@ export class Engine {
       return { outcomes, garbage };
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK');
-      throw error;
+      throw explained(error, this.#file);
     }
   }
 

@@ -20,6 +20,8 @@ export function reasonOf(error: unknown): string {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   const known = typeof code === 'string' ? reasons[code] : undefined;
   if (known !== undefined) return known;
+  if (/^(Connection terminated|timeout|Query read timeout)/.test(String(message)))
+    return 'its connection is lost, or none comes about';
   return typeof message === 'string' && message !== '' ? message : String(code ?? error);
 }
 
