@@ -262,3 +262,43 @@ test('a project that was never made is 404 by its name', async () => {
     await transport.close();
   }
 });
+
+test('a project goes with ranges held by hand, what is in them, and what is retained there', async () => {
+  const { session, root, process } = running();
+  const apiVersion = 'resourcemanager.miloapis.com/v1alpha1';
+  await root.create(Project, { apiVersion, kind: 'Project', metadata: { name: 'delta' }, spec: {} });
+  await session.until('project delta served', async () => {
+    const project = await root.get(Project, { namespace: '', name: 'delta' });
+    const served = (await contextNames(running())).includes('project-delta');
+    return served && isConditionTrue(project?.status?.conditions, 'Ready') ? true : 'it is not ready';
+  });
+  const transport = httpTransport(readKubeconfig(process.kubeconfig, 'project-delta'));
+  try {
+    const client = createClient({ transport, basePath: '', clock: systemClock, userAgent: 'e2e' });
+    const network = { apiGroup: 'networking.datumapis.com', kind: 'Network', name: 'by-hand' };
+    const location = { apiGroup: 'networking.datumapis.com', kind: 'Location', name: 'us-central-1' };
+    const claim = (name: string, spec: IPClaim['spec']): IPClaim => ({
+      apiVersion: 'ipam.miloapis.com/v1alpha1',
+      kind: 'IPClaim',
+      metadata: { name, namespace: 'default' },
+      spec: spec!,
+    });
+    // By name the range comes first: it cannot go before what is in it.
+    await client.create(
+      IPClaim,
+      claim('a-range', { className: 'network-ipv6', target: 'ScopeRange', scope: { network } }),
+    );
+    const scope = { network, location };
+    await client.create(IPClaim, claim('inside', { ipFamily: 'IPv6', scope }));
+    await client.create(IPClaim, claim('kept', { ipFamily: 'IPv6', scope, reclaimPolicy: 'Retain' }));
+    await client.delete(IPClaim, { namespace: 'default', name: 'kept' });
+  } finally {
+    await transport.close();
+  }
+  await root.delete(Project, { namespace: '', name: 'delta' });
+  await session.until('project delta gone', async () => {
+    const project = await root.get(Project, { namespace: '', name: 'delta' });
+    const said = project?.status?.conditions?.find((condition) => condition.type === 'Ready')?.message;
+    return project === undefined ? true : `it says: ${said}`;
+  });
+});

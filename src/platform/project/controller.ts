@@ -1,4 +1,5 @@
 import {
+  IPAllocation,
   IPClaim,
   IPClass,
   IPPool,
@@ -20,6 +21,7 @@ import {
   removeFinalizer,
 } from '../../kube/index.ts';
 import {
+  isApiError,
   isTerminating,
   type KubeObject,
   Namespace,
@@ -53,6 +55,7 @@ export interface ProjectDeps {
 }
 
 const retryMilliseconds = 250;
+const deletesAtOnce = 64;
 
 /** The controller of Projects: what stands behind `kubectl create -f project.yaml` on the root plane. */
 export function projectController(deps: ProjectDeps): Controller {
@@ -75,7 +78,7 @@ export function projectController(deps: ProjectDeps): Controller {
         { apiGroups: [IPClass.group], resources: ['ipclasses', 'ippools'], verbs: ['get', 'create'] },
         emptied(Network.group, 'networks', 'networkbindings'),
         emptied(Workload.group, 'workloads'),
-        emptied(IPClaim.group, 'ipclaims'),
+        emptied(IPClaim.group, 'ipclaims', 'ipallocations'),
       ],
       hub: [emptied('', 'namespaces')],
       cell: [emptied('', 'namespaces')],
@@ -147,8 +150,16 @@ async function objectsOf(
       return namespaces(planes.byRole('cell'));
     case 'networks':
       return inProject(Network);
-    case 'claims':
-      return inProject(IPClaim);
+    case 'claims': {
+      // What nobody claims any more, and is kept, keeps the range it lies in.
+      const kept = (object: Stored<IPAllocation>) =>
+        object.spec?.purpose === 'Claim' && object.spec.claimRef === undefined;
+      const allocations = (await plane.client.list(IPAllocation)).items.filter(kept);
+      return [
+        ...(await inProject(IPClaim)),
+        ...allocations.map((object) => ({ plane, type: IPAllocation as ResourceType, object })),
+      ];
+    }
   }
 }
 
@@ -283,11 +294,22 @@ async function report(
 }
 
 async function deleteStage(stage: Stage, id: string, planes: Planes): Promise<void> {
-  for (const { plane, type, object } of await objectsOf(stage, id, planeOf(planes, id), planes)) {
-    if (isTerminating(object)) continue;
-    // The cells' namespaces are the agent's: they follow the hub's, and are only waited for.
-    if (stage === 'cell namespaces') continue;
-    const key = { namespace: object.metadata.namespace ?? '', name: object.metadata.name };
-    await plane.client.delete(type, key, { preconditions: { uid: object.metadata.uid } });
+  // The cells' namespaces are the agent's: they follow the hub's, and are only waited for.
+  if (stage === 'cell namespaces') return;
+  const pending = (await objectsOf(stage, id, planeOf(planes, id), planes)).filter(
+    ({ object }) => !isTerminating(object),
+  );
+  for (let start = 0; start < pending.length; start += deletesAtOnce) {
+    await Promise.all(
+      pending.slice(start, start + deletesAtOnce).map(async ({ plane, type, object: { metadata } }) => {
+        const key = { namespace: metadata.namespace ?? '', name: metadata.name };
+        try {
+          await plane.client.delete(type, key, { preconditions: { uid: metadata.uid } });
+        } catch (error) {
+          // A range in which something is left goes the next time, when that has gone: it is not in the others' way.
+          if (!isApiError(error, 'Conflict', 'NotFound')) throw error;
+        }
+      }),
+    );
   }
 }
