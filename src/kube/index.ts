@@ -6,6 +6,7 @@ export * from './clock/clock.ts';
 export * from './clock/system.ts';
 export * from './clock/virtual.ts';
 export * from './controller.ts';
+export * from './crowd.ts';
 export * from './election/election.ts';
 export * from './events/recorder.ts';
 export * from './events/recorders.ts';

@@ -7,7 +7,7 @@ import {
   NetworkInterfaceClaim,
   WorkloadDeployment,
 } from '../../../api/index.ts';
-import { applyStatus, type Clock, type Controller, type Plane, type Request } from '../../../kube/index.ts';
+import { applyStatus, type Clock, type Controller, Crowd, type Plane, type Request } from '../../../kube/index.ts';
 import { findCondition, isTerminating, jsonEqual, type KubeObject, type Stored } from '../../../meta/index.ts';
 import { toldBy } from '../../shared/told.ts';
 import { companionsRule, dataState, watchCompanions } from '../data.ts';
@@ -34,7 +34,7 @@ const byDeployment = 'compute/deployment';
 
 /** Gates, readiness and addresses of one instance; nothing it waits for holds back another. */
 export function instanceController(deps: InstanceDeps): Controller {
-  const untold = new WeakMap<Plane, Set<string>>();
+  const untold = new Crowd();
   return {
     name,
     rules: {
@@ -56,11 +56,10 @@ export function instanceController(deps: InstanceDeps): Controller {
     },
 
     engage(plane, _planes, watch) {
-      const waiting = new Set<string>();
-      untold.set(plane, waiting);
+      plane.signal.addEventListener('abort', () => untold.leaveAll(keyOf(plane)));
       watch.on(plane, Instance, (instance, event) => {
-        if (event.type !== 'deleted' && isUntold(instance)) waiting.add(instance.metadata.uid);
-        else waiting.delete(instance.metadata.uid);
+        if (event.type !== 'deleted' && isUntold(instance)) untold.enter(keyOf(plane, instance));
+        else untold.leave(keyOf(plane, instance));
         return [requestOf(plane, instance)];
       });
       const instances = plane.informer(Instance);
@@ -101,13 +100,16 @@ export function instanceController(deps: InstanceDeps): Controller {
       const plane = planes.get(request.plane);
       const instance = plane?.informer(Instance).get(request.namespace, request.name);
       if (plane === undefined || instance === undefined) return undefined;
-      const crowd = planes.byRole('cell').reduce((sum, cell) => sum + (untold.get(cell)?.size ?? 0), 0);
-      const plan = decide(observe(plane, instance, deps, crowd));
+      const plan = decide(observe(plane, instance, deps, untold.others(keyOf(plane, instance))));
       await act(plan, plane, instance);
       const { lookAgainAfterMilliseconds: requeueAfterMilliseconds } = plan;
       return requeueAfterMilliseconds === undefined ? undefined : { requeueAfterMilliseconds };
     },
   };
+}
+
+function keyOf(plane: Plane, instance?: Stored<Instance>): string {
+  return `${plane.id}\0${instance?.metadata.uid ?? ''}`;
 }
 
 function requestOf(plane: Plane, { metadata }: KubeObject): Request {

@@ -40,7 +40,7 @@ export interface Snapshot {
   /** Whether something in this cell prepares attachments, and must have before an instance starts. */
   dataPlane: DataPlane;
   networking: boolean;
-  /** How many instances are under way in the cells of this process, nothing being said of them yet. */
+  /** How many others were under way in the cells of this process since it was made, nothing being said of them yet. */
   crowd: number;
   now: number;
 }
