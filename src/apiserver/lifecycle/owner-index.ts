@@ -1,5 +1,6 @@
 import { intern, type KubeObject, type OwnerReference } from '../../meta/index.ts';
 import { storedObject } from '../codec.ts';
+import { Recent } from '../recent.ts';
 import type { StorageEvent, StorageKey } from '../storage/storage.ts';
 
 export const orphanFinalizer = 'orphan';
@@ -42,6 +43,8 @@ export class OwnerIndex {
   readonly #dependents = new Map<string, Known>();
   /** By the owner's uid. */
   readonly #byOwner = new Map<string, Set<Dependent>>();
+  /** Lists of owners of objects seen last, by their text. */
+  readonly #siblings = new Recent<string, readonly OwnerReference[]>(256);
   /** Objects in foreground deletion, by location and by uid. */
   readonly #waitingByLocation = new Map<string, string>();
   readonly #waitingByUid = new Map<string, ObjectLocation>();
@@ -84,7 +87,7 @@ export class OwnerIndex {
   #put(key: StorageKey, location: string, object: KubeObject, text: string | undefined): Finding[] {
     const uid = object.metadata?.uid;
     if (typeof uid !== 'string') return [];
-    const findings = this.#setOwners(location, { ...pick(key), uid, owners: ownersOf(object) }, text);
+    const findings = this.#setOwners(location, { ...pick(key), uid, owners: this.#owners(object, text) }, text);
     const finalizers = object.metadata.deletionTimestamp === undefined ? [] : (object.metadata.finalizers ?? []);
     const foreground = finalizers.includes(foregroundFinalizer);
     const wasForeground = this.#waitingByLocation.has(location);
@@ -96,6 +99,17 @@ export class OwnerIndex {
       findings.push({ type: 'waiting', object: pick(key), uid });
     }
     return findings;
+  }
+
+  /** By their text, where they have one: siblings have the same owners, and share the list. */
+  #owners(object: KubeObject, text: string | undefined): readonly OwnerReference[] {
+    if (text === undefined) return ownersOf(object);
+    let owners = this.#siblings.get(text);
+    if (owners === undefined) {
+      owners = ownersOf(object);
+      this.#siblings.set(text, owners);
+    }
+    return owners;
   }
 
   #setOwners(location: string, dependent: Dependent, text: string | undefined): Finding[] {
@@ -189,5 +203,5 @@ function pick({ resource, namespace, name }: ObjectLocation): ObjectLocation {
 }
 
 function locationKey({ resource, namespace, name }: ObjectLocation): string {
-  return `${resource}\0${namespace}\0${name}`;
+  return [resource, namespace, name].join('\0');
 }

@@ -1,3 +1,4 @@
+import { intern } from '../../meta/index.ts';
 import { nameOf } from './key.ts';
 import { OrderedKeys } from './ordered-keys.ts';
 import type { LiveRecord, Packer } from './packing.ts';
@@ -44,6 +45,14 @@ export class Collection {
     const pending = this.#pending.get(name);
     if (pending !== undefined) return pending.record;
     return this.#droppedAt > 0 ? undefined : this.records.get(name);
+  }
+
+  /** A key to be kept: the one there is, or one whose texts are not cut from longer ones (a request's path), nor kept twice. */
+  keyFor(key: StorageKey): StorageKey {
+    const known = this.newest(key)?.key;
+    if (known !== undefined) return known;
+    const { plane, resource } = this;
+    return { plane, resource, namespace: intern(key.namespace), name: intern(key.name) };
   }
 
   /** A commit is on its way. */

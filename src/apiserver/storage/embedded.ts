@@ -281,9 +281,10 @@ export class EmbeddedStorage implements Storage {
 
   #encode(commit: Commit, revision: number): Job['rows'] {
     const rows: { row: Row; collection: Collection; record: LiveRecord | undefined }[] = [];
-    const add = (key: StorageKey, deleted: boolean, value: Uint8Array) => {
-      checkRow(key, value);
-      const collection = this.#feed.collection(key);
+    const add = (asked: StorageKey, deleted: boolean, value: Uint8Array) => {
+      checkRow(asked, value);
+      const collection = this.#feed.collection(asked);
+      const key = collection.keyFor(asked);
       const own = unpooled(value);
       const row: Row = { key, deleted, value: own };
       if (!collection.cached) row.uncached = true;

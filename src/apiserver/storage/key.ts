@@ -1,10 +1,13 @@
 import type { StorageKey } from './storage.ts';
 
-/** How keys are compared and turned into text. */
+/**
+ * How keys are compared and turned into text. Joined, not concatenated: texts are kept as keys of maps, and a concatenation
+ * keeps the parts it was made of beside the whole.
+ */
 
 /** NUL sorts before everything else, so that `namespace NUL name` orders as (namespace, name). */
 export function nameOf(key: { namespace: string; name: string }): string {
-  return `${key.namespace}\0${key.name}`;
+  return [key.namespace, key.name].join('\0');
 }
 
 export function collectionOf(key: { plane: string; resource: string }): string {
@@ -12,7 +15,7 @@ export function collectionOf(key: { plane: string; resource: string }): string {
 }
 
 export function wholeKey(key: StorageKey): string {
-  return `${key.plane}\0${key.resource}\0${key.namespace}\0${key.name}`;
+  return [key.plane, key.resource, key.namespace, key.name].join('\0');
 }
 
 const refused = /[\0\ud800-\udfff]/;

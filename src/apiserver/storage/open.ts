@@ -17,7 +17,7 @@ export interface StorageOptions {
   /** Resources that are not kept in memory but read from the database. Default: none. Must not change its mind. */
   uncached?: (resource: string) => boolean;
   history?: HistoryLimits;
-  /** How many bytes of values are kept in memory as they are; older ones are packed (see `Packer`). Default 32 MiB. */
+  /** How many bytes of values are kept in memory as they are; older ones are packed (see `Packer`). Default 16 MiB. */
   freshBytes?: number;
   /**
    * The disk or the engine failed: nothing on its way was acknowledged, and nothing more will be. Called once; is expected
@@ -28,7 +28,7 @@ export interface StorageOptions {
   host?: 'worker' | 'inline';
 }
 
-const defaultFreshBytes = 32 * 2 ** 20;
+const defaultFreshBytes = 16 * 2 ** 20;
 
 /**
  * Opens the embedded store. Rejects with `StorageOpenError`, whose message says what to do, when the folder is missing

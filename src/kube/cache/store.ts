@@ -99,9 +99,9 @@ function sameTexts(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((text, position) => text === b[position]);
 }
 
-/** A key of one text: neither part of an object's key can contain a slash. */
+/** A key of one text: neither part of an object's key can contain a slash. Joined, so that the parts are not kept beside it. */
 export function keyOf(namespace: string, name: string): string {
-  return `${namespace}/${name}`;
+  return [namespace, name].join('/');
 }
 
 function keyOfObject({ metadata }: KubeObject): string {
