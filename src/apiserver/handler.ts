@@ -180,8 +180,8 @@ function verbOf(request: ApiRequest, path: ResourcePath): Verb {
   switch (request.method) {
     case 'GET':
     case 'HEAD':
-      if (path.subresource === '' && booleanParameter(request.query, 'watch') === true) return 'watch';
-      return path.name === '' ? 'list' : 'get';
+      if (path.name !== '') return 'get';
+      return booleanParameter(request.query, 'watch') === true ? 'watch' : 'list';
     case 'POST':
       return 'create';
     case 'PUT':
@@ -240,7 +240,8 @@ function checkOffered(call: Call, verb: Verb): void {
     return;
   }
   if (resource.verbs !== undefined && !resource.verbs.includes(verb)) throw refuse();
-  if (verb === 'create' && name !== '') throw refuse();
+  // The name of a custom resource that is made is the one it has, whatever the path says.
+  if (verb === 'create' && name !== '' && !strategy.custom) throw refuse();
   if ((verb === 'update' || verb === 'patch') && name === '') {
     throw strategy.custom ? badRequest('name must be provided') : notOffered();
   }

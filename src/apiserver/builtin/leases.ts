@@ -15,9 +15,15 @@ function validateLease(lease: Lease): FieldError[] {
   return errors;
 }
 
-/** A Lease shows its spec, said or not. */
+/** A Lease shows its spec, said or not, and of it nothing that is for coordinated election: a feature that is off. */
 function fill(lease: KubeObject): void {
-  lease.spec ??= {};
+  const { strategy: _, preferredHolder: __, ...spec } = (lease as Lease & { spec?: Coordinated }).spec ?? {};
+  lease.spec = spec;
+}
+
+interface Coordinated {
+  strategy?: string;
+  preferredHolder?: string;
 }
 
 export const leases = builtin({

@@ -70,8 +70,11 @@ export function trackUpdate(input: TrackUpdateInput): ManagedFieldsEntry[] {
   if (changes.written !== undefined) {
     moved = true;
     const set = unionSets(own?.set, changes.written);
-    if (own === undefined) managers.push({ entry: newEntry(identity, input.time, changes.written), set });
-    else Object.assign(own, { set, entry: { ...own.entry, time: input.time } });
+    // Of a scale it is not written when, there as here.
+    const time = input.subresource === 'scale' ? undefined : input.time;
+    if (own === undefined) managers.push({ entry: newEntry(identity, time, changes.written), set });
+    else if (time !== undefined) Object.assign(own, { set, entry: { ...own.entry, time } });
+    else own.set = set;
   }
   return !moved && starting === stored ? stored : storedForm(managers);
 }

@@ -50,10 +50,12 @@ export interface Collected {
 export async function collect(call: Call): Promise<Collected> {
   const { query } = call.request;
   const selection = selectionOf(call.served, query);
-  const limit = Math.max(0, integerParameter(query, 'limit') ?? 0);
+  const wanted = Math.max(0, integerParameter(query, 'limit') ?? 0);
   const token = query.get('continue') ?? '';
   const asked = query.get('resourceVersion') ?? '';
   checkListParameters(call, asked, query.get('resourceVersionMatch') ?? '', token);
+  // Any version will do: kube-apiserver answers that from its cache, whole.
+  const limit = asked === '0' && token === '' ? 0 : wanted;
   const from = token === '' ? undefined : decodeContinue(token);
   const revision = from !== undefined && from.revision >= 0 ? from.revision : exactRevision(call, asked, limit);
   try {

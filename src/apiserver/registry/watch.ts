@@ -15,12 +15,15 @@ import { type Selection, selectionOf } from './selection.ts';
 /** A watch without timeoutSeconds ends after this and up to twice as long, so that watchers spread over servers. */
 const minimumWatchSeconds = 1800;
 
+/** How long before its end a watch is told for the last time how far it has come. */
+const lastBookmarkSeconds = 2;
+
 interface Frames {
   event(type: EventType, value: Uint8Array, revision: number): Frame;
   bookmark(revision: number, initialEventsEnd: boolean): Frame;
 }
 
-/** GET of a collection (or one object) with `watch=true`. Throws 400 and 422; what goes wrong later is an ERROR event. */
+/** GET of a collection with `watch=true`. Throws 400 and 422; what goes wrong later is an ERROR event. */
 export async function watch(call: Call): Promise<ApiResponse> {
   const { query } = call.request;
   const asked = query.get('resourceVersion') ?? '';
@@ -78,11 +81,8 @@ class WatchSession {
   constructor(call: Call, selection: Selection, bookmarks: boolean) {
     this.#call = call;
     this.resource = call.served.storage;
-    const { name } = call;
-    const { matches } = selection;
-    this.#only = name === '' ? selection.name : name;
-    this.#matches =
-      name === '' ? matches : (state) => state.key.name === name && (matches === undefined || matches(state));
+    this.#only = selection.name;
+    this.#matches = selection.matches;
     this.#bookmarks = bookmarks;
     this.#frames = framesFor(call);
     this.stream = new FrameQueue(call.server.limits.watchBacklogBytes, () => this.#close());
@@ -102,9 +102,7 @@ class WatchSession {
       if (value !== null) query.set(name, value);
     }
     const page = await collect({ ...this.#call, request: { ...request, query } });
-    for (const record of page.records) {
-      if (this.#call.name === '' || record.key.name === this.#call.name) this.#sendAdded(record);
-    }
+    for (const record of page.records) this.#sendAdded(record);
     this.revision = page.revision;
   }
 
@@ -166,12 +164,11 @@ class WatchSession {
 
   limitTo(seconds: number): void {
     if (this.stream.ended) return;
-    this.#timers.push(
-      this.#call.server.clock.after(seconds * 1000, () => {
-        if (this.#bookmarks && !this.stream.ended) this.sendBookmark();
-        this.stream.end();
-      }),
-    );
+    const { clock } = this.#call.server;
+    this.#timers.push(clock.after(seconds * 1000, () => this.stream.end()));
+    if (!this.#bookmarks || seconds <= lastBookmarkSeconds) return;
+    // So that a client that begins again knows how far it has come.
+    this.#timers.push(clock.after((seconds - lastBookmarkSeconds) * 1000, () => this.sendBookmark()));
   }
 
   /** An ERROR event, then the end. */
