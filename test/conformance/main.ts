@@ -34,8 +34,13 @@ if ('missing' in binaries) {
   const berth = await startEmbedded();
   console.log(`kube-apiserver and etcd of ${binaries.origin}: ready in ${seconds(started)}`);
   try {
-    for (const each of scenarios()) {
-      if (values.only === undefined || each.title.includes(values.only)) await judge(each, kubernetes, berth);
+    const wanted = scenarios().filter(({ title }) => values.only === undefined || title.includes(values.only));
+    for (const each of wanted) if (!each.controllers) await judge(each, kubernetes, berth);
+    const controlled = wanted.filter(({ controllers }) => controllers);
+    if (controlled.length > 0 && (await kubernetes.startControllers()) && (await berth.startControllers())) {
+      for (const each of controlled) await judge(each, kubernetes, berth);
+    } else if (controlled.length > 0) {
+      console.log(`${controlled.length} scenarios skipped: there is no kube-controller-manager in KUBEBUILDER_ASSETS`);
     }
   } finally {
     await berth.stop();

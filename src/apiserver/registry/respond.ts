@@ -4,6 +4,7 @@ import { bytesToText, decode, servedBytes, shared } from '../codec.ts';
 import { badRequest } from '../errors.ts';
 import type { ApiResponse } from '../http/message.ts';
 import type { Output } from '../http/negotiate.ts';
+import type { Served } from '../served.ts';
 import { partialObjectMetadata, type TableOptions } from '../table/index.ts';
 import type { Call } from './call.ts';
 import { tableOf } from './table.ts';
@@ -106,11 +107,28 @@ export function respondList(
   const parts: Uint8Array[] = [Buffer.from(head)];
   for (const [index, record] of records.entries()) {
     if (index > 0) parts.push(comma);
-    parts.push(servedBytes(served, record.value, record.revision));
+    parts.push(...itemOf(served, servedBytes(served, record.value, record.revision)));
   }
   parts.push(end);
   return answer(call, 200, Buffer.concat(parts));
 }
 
+/** Items of a list of a built-in kind do not say what they are: the list does. */
+function itemOf(served: Served, bytes: Uint8Array): Uint8Array[] {
+  if (served.strategy.custom) return [bytes];
+  const { apiVersion, resource } = served;
+  const type = { apiVersion: JSON.stringify(apiVersion), kind: JSON.stringify(resource.kind) };
+  for (const head of [
+    `{"apiVersion":${type.apiVersion},"kind":${type.kind},`,
+    `{"kind":${type.kind},"apiVersion":${type.apiVersion},`,
+  ]) {
+    const start = Buffer.from(head);
+    if (start.equals(bytes.subarray(0, start.length))) return [brace, bytes.subarray(start.length)];
+  }
+  const { apiVersion: _, kind: __, ...rest } = JSON.parse(bytesToText(bytes)) as KubeObject;
+  return [Buffer.from(JSON.stringify(rest))];
+}
+
+const brace = Buffer.from('{');
 const comma = Buffer.from(',');
 const end = Buffer.from(']}\n');

@@ -3,6 +3,8 @@ import type { Session } from './session.ts';
 /** A sequence of requests, sent to each server by itself. */
 export interface Scenario {
   readonly title: string;
+  /** Wants garbage collection and its like going on; all others run before any of it does. */
+  readonly controllers: boolean;
   run(api: Session): Promise<void>;
 }
 
@@ -13,7 +15,12 @@ const all: Scenario[] = [];
  * version, a uid, a continue token) is that server's own.
  */
 export function scenario(title: string, run: (api: Session) => Promise<void>): void {
-  all.push({ title, run });
+  all.push({ title, controllers: false, run });
+}
+
+/** Adds a scenario about what controllers do. What is compared is where things end: they get there each in its own way. */
+export function controllerScenario(title: string, run: (api: Session) => Promise<void>): void {
+  all.push({ title, controllers: true, run });
 }
 
 export function scenarios(): readonly Scenario[] {

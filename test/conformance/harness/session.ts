@@ -17,6 +17,13 @@ export interface SendOptions {
   as?: User;
 }
 
+export interface RecordOptions extends SendOptions {
+  /** What is said of the request in the transcript. */
+  note?: string;
+  /** What of the answer is compared. */
+  view?: (body: Json) => Json;
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: a server's answer is looked into by the scenarios, whatever it holds
 export type Json = any;
 
@@ -58,31 +65,27 @@ export class Session {
     this.#agent = new Agent({ keepAlive: true, maxSockets: 32 });
   }
 
-  /** Sends, records and answers. `view` says what of the answer is compared. */
-  async send(
-    method: string,
-    path: string,
-    options: SendOptions & { note?: string; view?: (body: Json) => Json } = {},
-  ): Promise<Answer> {
+  /** Sends, records and answers. */
+  async send(method: string, path: string, options: RecordOptions = {}): Promise<Answer> {
     const answer = await this.quiet(method, path, options);
     const note = options.note === undefined ? '' : `  (${options.note})`;
     this.entries.push({ title: `${method} ${path}${note}`, answer, view: options.view });
     return answer;
   }
 
-  get(path: string, options: SendOptions & { note?: string; view?: (body: Json) => Json } = {}): Promise<Answer> {
+  get(path: string, options: RecordOptions = {}): Promise<Answer> {
     return this.send('GET', path, options);
   }
 
-  post(path: string, body: unknown, options: SendOptions & { note?: string } = {}): Promise<Answer> {
+  post(path: string, body: unknown, options: RecordOptions = {}): Promise<Answer> {
     return this.send('POST', path, { ...options, body });
   }
 
-  put(path: string, body: unknown, options: SendOptions & { note?: string } = {}): Promise<Answer> {
+  put(path: string, body: unknown, options: RecordOptions = {}): Promise<Answer> {
     return this.send('PUT', path, { ...options, body });
   }
 
-  delete(path: string, body?: unknown, options: SendOptions & { note?: string } = {}): Promise<Answer> {
+  delete(path: string, body?: unknown, options: RecordOptions = {}): Promise<Answer> {
     return this.send('DELETE', path, { ...options, ...(body === undefined ? {} : { body }) });
   }
 
@@ -91,7 +94,7 @@ export class Session {
     type: 'merge' | 'json' | 'strategic' | 'apply',
     path: string,
     body: unknown,
-    options: SendOptions & { note?: string } = {},
+    options: RecordOptions = {},
   ): Promise<Answer> {
     const types = {
       merge: 'application/merge-patch+json',
@@ -110,9 +113,9 @@ export class Session {
     return answerOf(response, Buffer.concat(chunks));
   }
 
-  /** Asks again, unrecorded, until `done` likes the answer. Rejects after some seconds. */
-  async until(path: string, done: (answer: Answer) => boolean): Promise<Answer> {
-    const end = systemClock.monotonic() + patience;
+  /** Asks again, unrecorded, until `done` likes the answer. Rejects after `milliseconds`. */
+  async until(path: string, done: (answer: Answer) => boolean, milliseconds = patience): Promise<Answer> {
+    const end = systemClock.monotonic() + milliseconds;
     for (;;) {
       const answer = await this.quiet('GET', path);
       if (done(answer)) return answer;
@@ -125,8 +128,12 @@ export class Session {
     }
   }
 
+  pause(milliseconds: number): Promise<void> {
+    return systemClock.sleep(milliseconds);
+  }
+
   /** Opens a watch; it is recorded when `close` or `end` is called, as one answer whose body is its events. */
-  async watch(path: string, options: SendOptions & { note?: string } = {}): Promise<Watch> {
+  async watch(path: string, options: Omit<RecordOptions, 'view'> = {}): Promise<Watch> {
     const response = await this.#request('GET', path, options);
     const watch = new Watch(response, (answer) => {
       this.#open.delete(watch);

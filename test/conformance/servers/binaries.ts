@@ -18,7 +18,9 @@ export interface Missing {
 }
 
 const goModule = new URL('../go/', import.meta.url).pathname;
+const common = { module: goModule, cache: 'conformance' };
 const apiserverPackage = 'k8s.io/kubernetes/cmd/kube-apiserver';
+const controllerManagerPackage = 'k8s.io/kubernetes/cmd/kube-controller-manager';
 const etcdPackage = 'go.etcd.io/etcd/server/v3';
 
 /** Throws where a build fails: a machine with Go and the module proxy must be able to. */
@@ -30,10 +32,7 @@ export async function findBinaries(): Promise<Binaries | Missing> {
     return { missing: `KUBEBUILDER_ASSETS=${assets} holds no etcd and kube-apiserver` };
   }
   const version = await kubernetesVersion();
-  const [major = '', minor = ''] = version.slice(1).split('.');
-  const stamp = { gitVersion: version, gitMajor: major, gitMinor: minor };
-  const linkerFlags = Object.entries(stamp).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`);
-  const common = { module: goModule, cache: 'conformance' };
+  const linkerFlags = stamps(version);
   const etcd = await goProgram({ ...common, name: 'etcd', package: etcdPackage });
   const apiserver = await goProgram({ ...common, name: 'kube-apiserver', package: apiserverPackage, linkerFlags });
   const origin = dirname(etcd.file);
@@ -49,6 +48,28 @@ export async function findBinaries(): Promise<Binaries | Missing> {
   await etcd.build();
   await apiserver.build();
   return built;
+}
+
+/** The kube-controller-manager of the same version; undefined where KUBEBUILDER_ASSETS has none. Throws where a build fails. */
+export async function findControllerManager(): Promise<string | undefined> {
+  const name = 'kube-controller-manager';
+  const assets = process.env.KUBEBUILDER_ASSETS;
+  if (assets !== undefined && assets !== '') {
+    const file = join(assets, name);
+    return existsSync(file) ? file : undefined;
+  }
+  const linkerFlags = stamps(await kubernetesVersion());
+  const program = await goProgram({ ...common, name, package: controllerManagerPackage, linkerFlags });
+  if (!existsSync(program.file)) console.log(`building ${name} (minutes, this once)`);
+  await program.build();
+  return program.file;
+}
+
+/** The version a program says it has. */
+function stamps(version: string): string[] {
+  const [major = '', minor = ''] = version.slice(1).split('.');
+  const stamp = { gitVersion: version, gitMajor: major, gitMinor: minor };
+  return Object.entries(stamp).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`);
 }
 
 async function kubernetesVersion(): Promise<string> {

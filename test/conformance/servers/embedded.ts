@@ -5,6 +5,8 @@ import {
   ApiServer,
   type Authenticator,
   inMemoryAuthority,
+  Lifecycle,
+  lifecyclePlane,
   RbacAuthorizer,
   refuseEscalation,
   reviewKinds,
@@ -46,6 +48,7 @@ export async function startEmbedded(): Promise<Target> {
   await server.openPlane({ id: 'root', path: '/', crds: [] });
   await authorizer.openPlane('root');
   await makeEveryonesRoles(server);
+  const lifecycle = new Lifecycle({ storage, clock: systemClock, random: systemRandom });
   const authority = await inMemoryAuthority({ clock: systemClock });
   const tls = { key: authority.serving.key, cert: authority.serving.certificate, clientCa: authority.caCertificate };
   const { port } = await server.listen({ host: '127.0.0.1', port: 0, tls });
@@ -53,7 +56,14 @@ export async function startEmbedded(): Promise<Target> {
     name: 'berth',
     port,
     ca: authority.caCertificate,
+    async startControllers() {
+      const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] };
+      await grant(server, 'controllers', [everything], ['system:serviceaccounts:kube-system']);
+      await lifecycle.openPlane(lifecyclePlane(server, { id: 'root', path: '/' }, systemClock));
+      return true;
+    },
     async stop() {
+      await lifecycle.stop();
       await server.close();
       authorizer.close();
       await storage.close();

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { inMemoryAuthority } from '../../../src/apiserver/index.ts';
 import { systemClock } from '../../../src/kube/index.ts';
 import type { Binaries } from './binaries.ts';
+import { startControllerManager } from './controller-manager.ts';
 import { type Target, tokens } from './target.ts';
 
 export interface RealTarget extends Target {
@@ -79,7 +80,11 @@ export async function startKubernetes(binaries: Binaries): Promise<RealTarget> {
     await ready(port, authority.caCertificate, children, join(folder, 'kube-apiserver.log'));
     const readyMilliseconds = systemClock.monotonic() - since;
     const pids = children.map((child) => child.pid!);
-    return { name: 'kubernetes', port, ca: authority.caCertificate, pids, readyMilliseconds, stop };
+    const startControllers = async (): Promise<boolean> => {
+      const caFile = await file('ca.crt', authority.caCertificate);
+      return startControllerManager({ port, caFile, folder, start });
+    };
+    return { name: 'kubernetes', port, ca: authority.caCertificate, pids, readyMilliseconds, startControllers, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -4,6 +4,11 @@ export interface Target {
   readonly port: number;
   /** PEM of who signed its certificate. */
   readonly ca: string;
+  /**
+   * Has garbage collected, deleted namespaces emptied and aggregated roles filled from now on. Resolves when that is going
+   * on; answers false where there is nothing that does it.
+   */
+  startControllers(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
