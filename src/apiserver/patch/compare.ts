@@ -45,8 +45,9 @@ class ChangesBuilder {
 function compareAsMaps(before: unknown, after: unknown, type: MapType): Changes | undefined {
   const left = isObject(before) ? before : undefined;
   const right = isObject(after) ? after : undefined;
-  // Two empty ones, or null and {}: that one is not the other is a change of the field itself.
-  if (isVoid(before, left) && isVoid(after, right)) {
+  const noMap = left === undefined && right === undefined;
+  // Two empty ones, or null and {}, or lists where the schema says nothing: a change is one of the field itself.
+  if (noMap || (isVoid(before, left) && isVoid(after, right))) {
     return jsonEqual(before, after) ? undefined : { written: leafNode, removed: undefined };
   }
   if (left !== undefined && right !== undefined) return compareMaps(left, right, type);

@@ -71,6 +71,20 @@ describe('whatever was written before', () => {
     );
   });
 
+  it('an update that changes nothing leaves entries and their times as they were, whatever is in open places', () => {
+    const anything = fc.jsonValue({ maxDepth: 3 });
+    fc.assert(
+      fc.property(writes, anything, anything, (before, open, template) => {
+        const s = history(before);
+        const content = { spec: { open: { known: 'k', x: open }, template: { x: template } } };
+        s.update('one', structuredClone(content));
+        const { entries } = s;
+        s.update('two', structuredClone(content));
+        expect(s.entries).toEqual(entries);
+      }),
+    );
+  });
+
   it('a forced apply leaves all it asked for in the object', () => {
     fc.assert(
       fc.property(writes, parts, (before, applied) => {

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../meta/index.ts';
+import { jsonEqual, type KubeObject, type ManagedFieldsEntry } from '../../meta/index.ts';
 import { trackUpdate } from '../patch/index.ts';
 import type { Call } from './call.ts';
 import { timeText } from './now.ts';
@@ -22,4 +22,13 @@ export function trackManager(call: Call, after: KubeObject, before: KubeObject |
   });
   if (entries.length === 0) delete after.metadata.managedFields;
   else after.metadata.managedFields = entries;
+}
+
+/** Whether both lists say the same, one by one, but for when. */
+export function differInTimesAlone(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  stored: readonly ManagedFieldsEntry[] | undefined,
+): boolean {
+  if (entries === undefined || stored === undefined || entries.length !== stored.length) return false;
+  return entries.every((entry, index) => jsonEqual({ ...entry, time: '' }, { ...stored[index], time: '' }));
 }

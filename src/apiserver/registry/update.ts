@@ -9,7 +9,7 @@ import { type Call, storageKey } from './call.ts';
 import { committed, removed } from './committed.ts';
 import { createObject, placeInNamespace } from './create.ts';
 import { decodeObject } from './decode.ts';
-import { trackManager } from './managed-fields.ts';
+import { differInTimesAlone, trackManager } from './managed-fields.ts';
 import { type FieldValidation, writeOptions } from './options.ts';
 import { prepareUpdate, requireResourceVersion, validateUpdate } from './prepare.ts';
 import { respondBytes, respondObject } from './respond.ts';
@@ -91,6 +91,7 @@ export async function modify(call: Call, modification: Modification): Promise<Ap
     const settled = call.served.schemaRevision > 0 && isOfToday(call.served, record);
     validateUpdate(call, next, old, settled);
     modification.track(next, old);
+    keepTimes(next, old);
     next.metadata.resourceVersion = String(record.revision);
     checkSize(call, next, bodyBytes(call) + value.length);
     try {
@@ -108,6 +109,18 @@ export async function modify(call: Call, modification: Modification): Promise<Ap
 /** Whether an object was stored under the schema that is served now. */
 function isOfToday({ schemaRevision }: Served, { revision }: StoredRecord): boolean {
   return revision >= schemaRevision;
+}
+
+/** Entries of managedFields whose time alone is another are no change: the stored ones stay. */
+function keepTimes(next: KubeObject, old: KubeObject): void {
+  const { managedFields: entries, ...metadata } = next.metadata;
+  const { managedFields: stored, ...before } = old.metadata;
+  if (entries === stored || !differInTimesAlone(entries, stored)) return;
+  const same = jsonEqual(
+    { ...next, metadata: { ...metadata, resourceVersion: before.resourceVersion } },
+    { ...old, metadata: before },
+  );
+  if (same) next.metadata.managedFields = stored!;
 }
 
 /** Throws 409 where the object names a version that is not the current one. */
