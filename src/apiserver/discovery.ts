@@ -92,6 +92,13 @@ export function apiResourceList(plane: Plane, group: string, version: string): o
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources };
 }
 
+/** Which form its objects are stored in, for clients that migrate them: the same where the form is. */
+function storageVersionHash({ storage, storedApiVersion, resource: { kind } }: Served): string {
+  const [group] = storage.split('/') as [string];
+  const version = storedApiVersion.slice(storedApiVersion.indexOf('/') + 1);
+  return createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64');
+}
+
 function entries(served: Served): ApiResource[] {
   const { resource, strategy } = served;
   const { plural, singular, namespaced, kind, shortNames, categories, subresources } = resource;
@@ -104,7 +111,7 @@ function entries(served: Served): ApiResource[] {
       verbs: verbsOf(served),
       ...(shortNames.length === 0 ? {} : { shortNames }),
       ...(categories.length === 0 ? {} : { categories }),
-      storageVersionHash: `${createHash('sha256').update(`${served.storage}/${kind}`).digest('base64').slice(0, 11)}=`,
+      storageVersionHash: storageVersionHash(served),
     },
   ];
   const sub = (name: string, verbs: readonly string[], extra: Partial<ApiResource> = {}): void => {

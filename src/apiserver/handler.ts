@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { ApiError, type KubeObject } from '../meta/index.ts';
+import { ApiError } from '../meta/index.ts';
 import type { AccessAttributes, Authorizer } from './access/interfaces.ts';
 import { denied } from './denied.ts';
 import type { Documents } from './documents.ts';
@@ -14,7 +14,9 @@ import { acceptProtobuf } from './protobuf/request.ts';
 import { createToken } from './registry/account-token.ts';
 import type { Call, ServerContext } from './registry/call.ts';
 import { create } from './registry/create.ts';
+import { objectOfKind, unrecognized } from './registry/decode.ts';
 import { remove, removeCollection } from './registry/delete.ts';
+import { ownedByAsker } from './registry/managed-fields.ts';
 import { patch } from './registry/patch.ts';
 import { get, list } from './registry/read.ts';
 import { changeScale, getScale } from './registry/scale.ts';
@@ -152,23 +154,22 @@ export class Handler {
     if (request.method !== 'POST') throw notOffered();
     this.#authorize(request, plane, path, 'create', { name: '' });
     const text = bodyText(request.body);
-    const { value } = decodeOrRefuse(text, bodyFormat(single(request.headers['content-type'])), false, notDecodable);
     const apiVersion = `${review.group}/${review.version}`;
-    const object = value as KubeObject;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw badRequest(`the body must be a ${review.kind} of ${apiVersion}`);
-    }
-    object.kind ??= review.kind;
-    object.apiVersion ??= apiVersion;
-    if (object.kind !== review.kind || object.apiVersion !== apiVersion) {
-      throw badRequest(`the body must be a ${review.kind} of ${apiVersion}`);
-    }
+    const format = bodyFormat(single(request.headers['content-type']));
+    const { value } = decodeOrRefuse(text, format, false, (error) =>
+      unrecognized(review.kind, notDecodable(error), text),
+    );
+    const object = objectOfKind({ kind: review.kind, apiVersion, custom: false }, value, text);
     const now = this.#options.context.clock.now();
     const { identity } = request;
-    return json(
-      201,
-      await review.review({ plane: plane.id, base: plane.path, identity, namespace: path.namespace, now }, object),
+    const entries = ownedByAsker(object, request, now);
+    const where = path.namespace === '' ? {} : { namespace: path.namespace };
+    const answer = await review.review(
+      { plane: plane.id, base: plane.path, identity, namespace: path.namespace, now },
+      object,
     );
+    const metadata = { ...answer.metadata, ...where, ...(entries.length === 0 ? {} : { managedFields: entries }) };
+    return json(201, { ...answer, metadata });
   }
 }
 

@@ -38,6 +38,8 @@ export interface Strategy {
   readonly answersDeleted?: boolean;
   /** Subresources that only answer a POST, and the kind that is sent and answered. */
   readonly asked?: Readonly<Record<string, { group: string; version: string; kind: string }>>;
+  /** Paths of maps and lists that are not there when they are empty, as Go's `omitempty` has it. */
+  readonly omitEmpty?: readonly string[];
   prepareCreate?(object: KubeObject, context: StrategyContext): void;
   prepareUpdate?(object: KubeObject, old: KubeObject, subresource: string, context: StrategyContext): void;
   validate?(object: KubeObject, old?: KubeObject): FieldError[];

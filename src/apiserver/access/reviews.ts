@@ -1,5 +1,7 @@
 import type { Identity } from '../../kube/index.ts';
 import { ApiError, formatTime, type KubeObject, type PolicyRule } from '../../meta/index.ts';
+import { badRequest, fieldInvalid, invalid as refusedFields } from '../errors.ts';
+import type { FieldError } from '../schema/schema.ts';
 import { isMaster } from './authenticators.ts';
 import type { AccessAttributes, Authorizer, ReviewKind } from './interfaces.ts';
 import type { RbacAuthorizer } from './rbac/authorizer.ts';
@@ -11,7 +13,7 @@ type Fields = Record<string, unknown>;
  * SelfSubjectAccessReview, SubjectAccessReview, LocalSubjectAccessReview, SelfSubjectRulesReview and
  * authentication.k8s.io/v1 SelfSubjectReview. Answers are the authorizer's own: a question is not a use.
  */
-export function reviewKinds(authorizer: Pick<RbacAuthorizer, 'grants' | 'wouldAllow'>): ReviewKind[] {
+export function reviewKinds(authorizer: Pick<RbacAuthorizer, 'grants' | 'missingRoles' | 'wouldAllow'>): ReviewKind[] {
   const access = (kind: string, plural: string, namespaced: boolean, review: ReviewKind['review']): ReviewKind => ({
     group: 'authorization.k8s.io',
     version: 'v1',
@@ -22,7 +24,7 @@ export function reviewKinds(authorizer: Pick<RbacAuthorizer, 'grants' | 'wouldAl
   });
   const judge = (plane: string, identity: Identity, spec: Fields) => {
     const { allowed, reason } = authorizer.wouldAllow(attributesOf(plane, identity, spec));
-    return { allowed, ...(allowed && reason !== undefined && reason !== '' ? { reason } : {}) };
+    return { allowed, ...(reason !== undefined && reason !== '' ? { reason } : {}) };
   };
   return [
     access('SelfSubjectAccessReview', 'selfsubjectaccessreviews', false, ({ plane, identity }, object) =>
@@ -42,8 +44,8 @@ export function reviewKinds(authorizer: Pick<RbacAuthorizer, 'grants' | 'wouldAl
     }),
     access('SelfSubjectRulesReview', 'selfsubjectrulesreviews', false, ({ plane, identity }, object) => {
       const { namespace } = specOf(object);
-      if (typeof namespace !== 'string' || namespace === '') throw invalid('spec.namespace is required');
-      return withStatus(object, rulesStatus(authorizer, plane, identity, namespace));
+      if (typeof namespace !== 'string' || namespace === '') throw badRequest('no namespace on request');
+      return { ...object, spec: {}, status: rulesStatus(authorizer, plane, identity, namespace) } as KubeObject;
     }),
     {
       group: 'authentication.k8s.io',
@@ -67,7 +69,13 @@ export function reviewKinds(authorizer: Pick<RbacAuthorizer, 'grants' | 'wouldAl
   ];
 }
 
-function rulesStatus(authorizer: Pick<RbacAuthorizer, 'grants'>, plane: string, identity: Identity, namespace: string) {
+function rulesStatus(
+  authorizer: Pick<RbacAuthorizer, 'grants' | 'missingRoles'>,
+  plane: string,
+  identity: Identity,
+  namespace: string,
+) {
+  const missing = authorizer.missingRoles(plane, identity, namespace);
   const rules: PolicyRule[] = isMaster(identity)
     ? [
         { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
@@ -87,6 +95,7 @@ function rulesStatus(authorizer: Pick<RbacAuthorizer, 'grants'>, plane: string, 
       .filter((rule) => (rule.nonResourceURLs?.length ?? 0) > 0)
       .map(({ verbs, nonResourceURLs = [] }) => ({ verbs, nonResourceURLs })),
     incomplete: false,
+    ...(missing.length === 0 ? {} : { evaluationError: missing.length === 1 ? missing[0] : `[${missing.join(', ')}]` }),
   };
 }
 
@@ -94,7 +103,9 @@ function attributesOf(plane: string, identity: Identity, spec: Fields): Paramete
   const resource = fieldsOf(spec.resourceAttributes, 'spec.resourceAttributes');
   const path = fieldsOf(spec.nonResourceAttributes, 'spec.nonResourceAttributes');
   if ((resource === undefined) === (path === undefined)) {
-    throw invalid('exactly one of spec.resourceAttributes and spec.nonResourceAttributes must be given');
+    const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+    const { path: its, verb } = path ?? {};
+    throw refused([fieldInvalid('spec', path === undefined ? null : { Path: its, Verb: verb }, why)]);
   }
   const none = { group: '', resource: '', subresource: '', namespace: '', name: '', path: '' };
   if (path !== undefined) {
@@ -122,7 +133,9 @@ function subjectOf(spec: Fields): Identity {
   if (!Array.isArray(groups) || groups.some((group) => typeof group !== 'string')) {
     throw invalid('spec.groups must be a list of strings');
   }
-  if (user === '' && groups.length === 0) throw invalid('at least one of spec.user and spec.groups must be given');
+  if (user === '' && groups.length === 0) {
+    throw refused([fieldInvalid('spec.user', '', 'at least one of user or group must be specified')]);
+  }
   return { user, groups: groups as string[] };
 }
 
@@ -140,6 +153,10 @@ function text(fields: Fields, name: string, where: string): string {
   const value = fields[name] ?? '';
   if (typeof value !== 'string') throw invalid(`${where}.${name} must be a string`);
   return value;
+}
+
+function refused(errors: readonly FieldError[]): ApiError {
+  return refusedFields({ group: 'authorization.k8s.io', kind: '' }, '', errors);
 }
 
 function invalid(message: string): ApiError {

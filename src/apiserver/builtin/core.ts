@@ -1,5 +1,6 @@
-import { ApiError, type KubeObject, type Namespace } from '../../meta/index.ts';
-import { fieldForbidden, fieldInvalid, fieldRequired, forbidden } from '../errors.ts';
+import type { KubeObject, Namespace } from '../../meta/index.ts';
+import { badRequest, fieldForbidden, fieldInvalid, fieldRequired, forbidden } from '../errors.ts';
+import { decodeText } from '../http/body.ts';
 import type { FieldError } from '../schema/schema.ts';
 import { refuse, standardFinalizers } from '../validation/metadata.ts';
 import { dnsLabel, qualifiedName } from '../validation/names.ts';
@@ -51,6 +52,7 @@ export const namespaces = builtin({
   strategy: {
     nameRule: dnsLabel,
     zero: { spec: {}, status: {} },
+    omitEmpty: ['spec.finalizers', 'status.conditions'],
     // The finalizer that every namespace has is the server's.
     owned: (namespace) => {
       const said = ((namespace as Namespace).spec?.finalizers ?? []).filter((finalizer) => finalizer !== 'kubernetes');
@@ -137,12 +139,19 @@ function validateData(thing: Data, old: Data | undefined, encoded: boolean): Fie
   return errors;
 }
 
-function checkBase64(map: Record<string, string> | undefined, field: string): void {
-  for (const [key, value] of Object.entries(map ?? {})) {
-    if (!base64.test(value)) {
-      throw ApiError.of('BadRequest', `${field}.${key}: illegal base64 data: bytes are written in standard base64`);
-    }
+/** Throws 400. */
+function checkBase64(kind: string, map: Record<string, string> | undefined): void {
+  for (const value of Object.values(map ?? {})) {
+    if (base64.test(value)) continue;
+    const why = `illegal base64 data at input byte ${firstOddByte(value)}`;
+    throw badRequest(`${kind} in version "v1" cannot be handled as a ${kind}: ${why}`);
   }
+}
+
+/** Where Go's decoder stops: at what is no digit, or at the end of what is too short. */
+function firstOddByte(text: string): number {
+  const digits = /^[A-Za-z0-9+/]*/.exec(text)![0].length;
+  return digits === text.length ? digits - (digits % 4) : digits;
 }
 
 export const configMaps = builtin({
@@ -157,15 +166,16 @@ export const configMaps = builtin({
   columns: [{ name: 'Data', type: 'string', jsonPath: '.data' }, ageColumn],
   strategy: {
     cells: { Data: (object) => countData(object) },
-    prepareCreate: (object) => checkBase64((object as Data).binaryData, 'binaryData'),
-    prepareUpdate: (object) => checkBase64((object as Data).binaryData, 'binaryData'),
+    omitEmpty: ['data', 'binaryData'],
+    prepareCreate: (object) => checkBase64('ConfigMap', (object as Data).binaryData),
+    prepareUpdate: (object) => checkBase64('ConfigMap', (object as Data).binaryData),
     validate: (object, old) => validateData(object, old, false),
   },
 });
 
 /** `stringData` is written, never read: its values go into `data`, encoded. */
 function mergeStringData(secret: Data): void {
-  checkBase64(secret.data, 'data');
+  checkBase64('Secret', secret.data);
   if (secret.stringData !== undefined) {
     const data = { ...secret.data };
     secret.data = data;
@@ -209,7 +219,7 @@ function validateType({ type = '', data = {}, metadata }: Data): FieldError[] {
 
 function validateDocker(key: string, data: Record<string, string>): FieldError[] {
   try {
-    JSON.parse(Buffer.from(data[key]!, 'base64').toString('utf8'));
+    decodeText(Buffer.from(data[key]!, 'base64').toString('utf8'), 'json', false);
     return [];
   } catch (error) {
     const { message } = error as Error;
@@ -233,6 +243,7 @@ export const secrets = builtin({
   strategy: {
     // Never the values: a table is what people have on their screens.
     cells: { Data: (object) => countData(object) },
+    omitEmpty: ['data'],
     prepareCreate: mergeStringData,
     prepareUpdate: mergeStringData,
     validate(object, old) {
@@ -275,6 +286,7 @@ export const serviceAccounts = builtin({
   columns: [{ name: 'Secrets', type: 'string', jsonPath: '.secrets' }, ageColumn],
   strategy: {
     answersDeleted: true,
+    omitEmpty: ['secrets', 'imagePullSecrets'],
     asked: { token: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' } },
     cells: { Secrets: (account) => (account as { secrets?: unknown[] }).secrets?.length ?? 0 },
   },

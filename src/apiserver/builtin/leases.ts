@@ -47,6 +47,7 @@ export const leases = builtin({
   columns: [{ name: 'Holder', type: 'string', jsonPath: '.spec.holderIdentity' }, ageColumn],
   strategy: {
     createOnUpdate: true,
+    unconditionalUpdate: false,
     zero: { spec: {} },
     prepareCreate: fill,
     prepareUpdate: fill,

@@ -49,7 +49,7 @@ function validateRole({ rules, aggregationRule }: Role, namespaced: boolean): Fi
     rules ?? []
   ).entries()) {
     const field = `rules[${index}]`;
-    if (verbs.length === 0) errors.push(fieldRequired(`${field}.verbs`, 'verbs must contain at least one value'));
+    if (verbs.length === 0) errors.push(fieldRequired(`${field}.verbs`, ''));
     if (nonResourceURLs.length > 0) {
       const refuse = (why: string) => errors.push(fieldInvalid(`${field}.nonResourceURLs`, nonResourceURLs, why));
       if (namespaced) refuse('namespaced rules cannot apply to non-resource URLs');
@@ -86,9 +86,17 @@ function role(kind: string, plural: string, namespaced: boolean): Served {
       nameRule: pathSegment,
       createOnUpdate: true,
       zero: { rules: null },
+      prepareCreate: fillRules,
+      prepareUpdate: fillRules,
       validate: (object) => validateRole(object as Role, namespaced),
     },
   });
+}
+
+/** No rules are null, said or not. */
+function fillRules(object: KubeObject): void {
+  const role = object as Role;
+  if ((role.rules ?? []).length === 0) role.rules = null;
 }
 
 interface Binding extends KubeObject {
@@ -116,7 +124,8 @@ function validateBinding(binding: Binding, old: Binding | undefined, namespaced:
   if (roleRef.name === '') errors.push(fieldRequired('roleRef.name', ''));
   else refuse('roleRef.name', roleRef.name, pathSegment(roleRef.name), errors);
   if (old !== undefined && JSON.stringify(sorted(binding.roleRef)) !== JSON.stringify(sorted(old.roleRef))) {
-    errors.push(fieldInvalid('roleRef', roleRef, 'field is immutable'));
+    const { apiGroup, kind, name } = roleRef;
+    errors.push(fieldInvalid('roleRef', { APIGroup: apiGroup, Kind: kind, Name: name }, 'field is immutable'));
   }
   for (const [index, subject] of (binding.subjects ?? []).entries()) {
     const field = `subjects[${index}]`;
@@ -156,6 +165,7 @@ function binding(kind: string, plural: string, namespaced: boolean): Served {
       nameRule: pathSegment,
       createOnUpdate: true,
       zero: { roleRef: {} },
+      omitEmpty: ['subjects'],
       prepareCreate: prepareBinding,
       prepareUpdate: prepareBinding,
       cells: { Role: (object) => `${(object as Binding).roleRef?.kind}/${(object as Binding).roleRef?.name}` },

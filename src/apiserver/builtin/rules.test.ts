@@ -31,7 +31,7 @@ const role = (rule: object) => ({
 describe('roles and bindings', () => {
   it('refuse rules that could never grant anything', async () => {
     expect(await refusals(`${rbac}/roles`, role({ apiGroups: [''], resources: ['x'] }))).toEqual([
-      'rules[0].verbs: Required value: verbs must contain at least one value',
+      'rules[0].verbs: Required value',
     ]);
     expect(await refusals(`${rbac}/roles`, role({ verbs: ['get'] }))).toEqual([
       'rules[0].apiGroups: Required value: resource rules must supply at least one api group',

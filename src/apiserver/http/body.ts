@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml';
+import { LineCounter, parseDocument } from 'yaml';
 import { badRequest } from '../errors.ts';
 import { duplicateKeys } from './duplicates.ts';
 
@@ -80,10 +80,32 @@ const places: readonly [RegExp, string][] = [
 function goSyntaxError(text: string, message: string): string {
   const position = /at position (\d+)/.exec(message);
   const at = position === null ? text.indexOf(/token '(.)'/.exec(message)?.[1] ?? '\0') : Number(position[1]);
-  const character = at < 0 ? undefined : String.fromCodePoint(text.codePointAt(at) ?? 0);
+  // Go looks at bytes.
+  const character = at < 0 ? '' : String.fromCharCode(Buffer.from(text.slice(at, at + 2))[0] ?? 0);
   if (at < 0 || at >= text.length) return 'unexpected end of JSON input';
   const place = places.find(([pattern]) => pattern.test(message))?.[1] ?? 'looking for beginning of value';
-  return `invalid character ${character === "'" ? `'\\''` : `'${character}'`} ${place}`;
+  return `invalid character ${quoted(character)} ${place}`;
+}
+
+function quoted(character: string): string {
+  if (character === "'") return `'\\''`;
+  // Of one byte, what is no letter or sign is written as its number.
+  const code = character.charCodeAt(0);
+  const plain = (code >= 0x20 && code < 0x7f) || (code > 0xa0 && code !== 0xad);
+  return plain ? `'${character}'` : `'\\u${code.toString(16).padStart(4, '0')}'`;
+}
+
+/** Keys given twice in one map, as one problem of go-yaml's. */
+function repeatedKeys(text: string): string[] {
+  const lineCounter = new LineCounter();
+  const { errors } = parseDocument(text, { version: '1.1', uniqueKeys: true, lineCounter });
+  const lines = errors
+    .filter((error) => error.code === 'DUPLICATE_KEY')
+    .map(({ pos: [start] }) => {
+      const [key = ''] = /^[^\s:]*/.exec(text.slice(start)) ?? [];
+      return `  line ${lineCounter.linePos(start).line}: key ${JSON.stringify(key.replace(/^["']|["']$/g, ''))} already set in map`;
+    });
+  return lines.length === 0 ? [] : [`yaml: unmarshal errors:\n${lines.join('\n')}`];
 }
 
 function decodeYaml(text: string, findDuplicates: boolean): DecodedBody {
@@ -94,12 +116,7 @@ function decodeYaml(text: string, findDuplicates: boolean): DecodedBody {
     const document = parseDocument(text, { version: '1.1', uniqueKeys: false });
     if (document.errors.length > 0) throw document.errors[0];
     value = document.toJS({ maxAliasCount: 100 });
-    if (findDuplicates) {
-      const strict = parseDocument(text, { version: '1.1', uniqueKeys: true });
-      duplicates = strict.errors
-        .filter((error) => error.code === 'DUPLICATE_KEY')
-        .map((error) => error.message.split('\n')[0]!);
-    }
+    if (findDuplicates) duplicates = repeatedKeys(text);
   } catch (error) {
     throw new BodySyntaxError('yaml', `yaml: ${(error as Error).message}`);
   }

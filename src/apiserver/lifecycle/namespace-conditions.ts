@@ -3,7 +3,7 @@ import { type Condition, withCondition } from '../../meta/index.ts';
 /** What a pass over a namespace's content found. */
 export interface ContentState {
   failures: unknown[];
-  /** Objects still there, by `<plural>.<group>`. */
+  /** Objects still there, by `<plural>.<group>`, dot and all where the group is core. */
   remaining: Map<string, number>;
   /** Objects held, by finalizer. */
   finalizers: Map<string, number>;

@@ -51,7 +51,7 @@ test('it waits for what finalizers hold, says so, and goes when they are gone', 
   expect(condition('NamespaceContentRemaining')).toEqual([
     'True',
     'SomeResourcesRemain',
-    'Some resources are remaining: configmaps has 1 resource instances, secrets has 1 resource instances',
+    'Some resources are remaining: configmaps. has 1 resource instances, secrets. has 1 resource instances',
   ]);
   expect(condition('NamespaceFinalizersRemaining')).toEqual([
     'True',

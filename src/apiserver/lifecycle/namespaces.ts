@@ -92,8 +92,7 @@ export class NamespaceController {
       if (!resource.namespaced || !(resource.verbs?.includes('delete') ?? true)) continue;
       try {
         for (const object of await deleteAll(state.client, resource, namespace)) {
-          const name = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
-          count(content.remaining, name);
+          count(content.remaining, `${resource.plural}.${resource.group}`);
           for (const finalizer of object.metadata.finalizers ?? []) count(content.finalizers, finalizer);
         }
       } catch (error) {

@@ -21,8 +21,9 @@ const envelope: MessageType = {
 export function acceptProtobuf(request: ApiRequest): ApiRequest {
   const header = request.headers['content-type'];
   if (baseType(Array.isArray(header) ? header[0] : header) !== mediaType) return request;
-  if (request.body === undefined || request.body.length === 0) return request;
-  const body = Buffer.from(request.body as Uint8Array);
+  // Of a delete, nothing says nothing.
+  if ((request.body === undefined || request.body.length === 0) && request.method === 'DELETE') return request;
+  const body = Buffer.from((request.body ?? '') as Uint8Array);
   return {
     ...request,
     headers: { ...request.headers, 'content-type': 'application/json' },
@@ -32,7 +33,11 @@ export function acceptProtobuf(request: ApiRequest): ApiRequest {
 
 function decodeObject(body: Buffer): unknown {
   if (!body.subarray(0, magic.length).equals(magic)) {
-    throw badRequest('the body is not an object in Kubernetes protobuf: it does not begin with "k8s" and a NUL');
+    throw badRequest(
+      body.length === 0
+        ? 'empty data (<empty>)'
+        : 'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]',
+    );
   }
   try {
     const { type, raw = '' } = readMessage(body.subarray(magic.length), envelope) as {

@@ -7,6 +7,7 @@ import { type ApiResponse, json } from '../http/message.ts';
 import { bodyFormat } from '../http/negotiate.ts';
 import { type Call, storageKey } from './call.ts';
 import { placeInNamespace } from './create.ts';
+import { ownedByAsker } from './managed-fields.ts';
 import { writeOptions } from './options.ts';
 
 const group = 'authentication.k8s.io';
@@ -40,6 +41,7 @@ export async function createToken(call: Call): Promise<ApiResponse> {
   const seconds = expirationSeconds ?? defaultSeconds;
   check(call, request, seconds);
   const base = call.plane.path;
+  const entries = ownedByAsker(request, call.request, now, 'token');
   const intended = audiences == null || audiences.length === 0 ? [issuerOf(base)] : audiences;
   const secret = boundObjectRef == null ? undefined : await boundSecret(call, boundObjectRef);
   const { token, expires } = accountTokens.issue({
@@ -54,7 +56,14 @@ export async function createToken(call: Call): Promise<ApiResponse> {
   return json(201, {
     kind,
     apiVersion: `${group}/${version}`,
-    metadata: { ...request.metadata, name, namespace, uid: metadata.uid, creationTimestamp: formatTime(now) },
+    metadata: {
+      ...request.metadata,
+      name,
+      namespace,
+      uid: metadata.uid,
+      creationTimestamp: formatTime(now),
+      ...(entries.length === 0 ? {} : { managedFields: entries }),
+    },
     spec: { audiences: intended, expirationSeconds: seconds, boundObjectRef: boundObjectRef ?? null },
     status: { token, expirationTimestamp: formatTime(expires) },
   });

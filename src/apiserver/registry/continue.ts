@@ -1,4 +1,5 @@
 import { badRequest } from '../errors.ts';
+import { decodeOrRefuse } from '../http/body.ts';
 
 /** Where a paged list goes on: opaque to clients. `revision` -1: from whatever is newest (an inconsistent continue). */
 export interface ContinueToken {
@@ -13,16 +14,17 @@ export function encodeContinue(token: ContinueToken): string {
 
 /** Throws 400 for what is not one of ours. */
 export function decodeContinue(text: string): ContinueToken {
-  try {
-    const value = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as unknown[];
-    const [form, revision, namespace, name] = value;
-    if (form === 2 && Number.isSafeInteger(revision) && typeof namespace === 'string' && typeof name === 'string') {
-      return { revision: revision as number, namespace, name };
-    }
-  } catch {
-    // Falls through to the refusal.
-  }
-  throw badRequest(
-    'invalid continue token: continue key is not valid: use the metadata.continue of the previous page as it is',
+  const { value } = decodeOrRefuse(Buffer.from(text, 'base64url').toString('utf8'), 'json', false, ({ message }) =>
+    notValid(message),
   );
+  const [form, revision, namespace, name] = Array.isArray(value) ? (value as unknown[]) : [];
+  if (form === 2 && Number.isSafeInteger(revision) && typeof namespace === 'string' && typeof name === 'string') {
+    return { revision: revision as number, namespace, name };
+  }
+  const version = typeof value === 'object' && value !== null ? (value as { v?: unknown }).v : undefined;
+  throw badRequest(notValid(`server does not recognize this encoded version ${version ?? form ?? ''}`));
+}
+
+function notValid(why: string): string {
+  return `invalid continue token: continue key is not valid: ${why}`;
 }

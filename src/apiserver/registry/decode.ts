@@ -2,6 +2,8 @@ import type { KubeObject } from '../../meta/index.ts';
 import { badRequest, fieldInvalid, invalid } from '../errors.ts';
 import { bodyText, decodeOrRefuse, notDecodable } from '../http/body.ts';
 import { bodyFormat } from '../http/negotiate.ts';
+import { isObject, propertiesOf, schemaAt } from '../schema/json-schema.ts';
+import type { JsonSchema } from '../schema/schema.ts';
 import { normalizeMetadata } from '../validation/metadata.ts';
 import type { Call } from './call.ts';
 import type { FieldValidation } from './options.ts';
@@ -16,9 +18,10 @@ export function decodeObject(call: Call, mode: FieldValidation): KubeObject {
   const format = bodyFormat(Array.isArray(contentType) ? contentType[0] : contentType);
   const text = bodyText(request.body);
   const { value, duplicates } = decodeOrRefuse(text, format, mode !== 'Ignore', (error) =>
-    unrecognized(call, notDecodable(error), text),
+    unrecognized(served.resource.kind, notDecodable(error), text),
   );
-  const object = checkKind(call, value, text);
+  const { apiVersion, resource, strategy } = served;
+  const object = objectOfKind({ kind: resource.kind, apiVersion, custom: strategy.custom }, value, text);
   const problems = [...duplicates, ...shape(call, object)];
   if (problems.length > 0) {
     report(call, mode, problems, (list) => {
@@ -71,10 +74,21 @@ export function shape(call: Call, object: KubeObject): string[] {
   } catch (error) {
     throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${(error as Error).message}`);
   }
+  if (!call.served.strategy.custom) emptyNulls(object, schema.source);
   dropRepeatedOwners(call, object);
   const pruned = schema.prune(object as unknown as Record<string, unknown>);
   if (unknown.length === 0 && pruned.length === 0) return [];
   return [...unknown, ...pruned].map((path) => `unknown field "${path}"`);
+}
+
+/** A null in a map of texts is an empty text to Go. */
+function emptyNulls(object: KubeObject, schema: JsonSchema): void {
+  const fields = object as unknown as Record<string, unknown>;
+  for (const [name, property] of propertiesOf(schema)) {
+    const map = fields[name];
+    if (schemaAt(property, 'additionalProperties') === undefined || !isObject(map)) continue;
+    for (const key of Object.keys(map)) if (map[key] === null) map[key] = '';
+  }
 }
 
 /** Of several references to one owner the first counts. */
@@ -93,8 +107,8 @@ function dropRepeatedOwners(call: Call, { metadata }: KubeObject): void {
   );
 }
 
-function unrecognized(call: Call, why: string, text: string): string {
-  return `the object provided is unrecognized (must be of type ${call.served.resource.kind}): ${why} (${summaryOf(text)})`;
+export function unrecognized(kind: string, why: string, text: string): string {
+  return `the object provided is unrecognized (must be of type ${kind}): ${why} (${summaryOf(text)})`;
 }
 
 const summaryBytes = 30;
@@ -108,38 +122,44 @@ function summaryOf(text: string): string {
   return `${text.startsWith('{') ? start.toString('utf8') : start.toString('hex')}${more}`;
 }
 
-function checkKind(call: Call, value: unknown, text: string): KubeObject {
-  const { served } = call;
-  const { kind } = served.resource;
+/** What a body has to be. */
+interface Wanted {
+  kind: string;
+  apiVersion: string;
+  custom: boolean;
+}
+
+/** The object a body is. Throws 400 where it is another kind or none. */
+export function objectOfKind({ kind, apiVersion: wanted, custom }: Wanted, value: unknown, text: string): KubeObject {
   if (value !== null && (typeof value !== 'object' || Array.isArray(value))) {
     const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
     const why = `couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
-    throw badRequest(unrecognized(call, why, text));
+    throw badRequest(unrecognized(kind, why, text));
   }
   const object = (value ?? {}) as KubeObject;
   for (const field of ['apiVersion', 'kind'] as const) {
     const given: unknown = object[field];
     if (given === undefined || given === null || given === '') {
       // A custom resource must say what it is; what is built in is what its path says.
-      if (!served.strategy.custom) object[field] = field === 'kind' ? kind : served.apiVersion;
+      if (!custom) object[field] = field === 'kind' ? kind : wanted;
     } else if (typeof given !== 'string') {
       const type = typeof given === 'object' ? (Array.isArray(given) ? 'array' : 'object') : typeof given;
       const name = field === 'kind' ? '.kind' : '.apiVersion';
       const why = `couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go struct field ${name} of type string`;
-      throw badRequest(unrecognized(call, why, text));
+      throw badRequest(unrecognized(kind, why, text));
     }
   }
-  if ((object.kind ?? '') === '') throw badRequest(unrecognized(call, `Object 'Kind' is missing in '${text}'`, text));
+  if ((object.kind ?? '') === '') throw badRequest(unrecognized(kind, `Object 'Kind' is missing in '${text}'`, text));
   const { apiVersion = '' } = object as { apiVersion?: string };
-  if (served.strategy.custom) {
-    if (apiVersion !== served.apiVersion) {
+  if (custom) {
+    if (apiVersion !== wanted) {
       throw badRequest(
-        `the API version in the data (${apiVersion}) does not match the expected API version (${served.apiVersion})`,
+        `the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`,
       );
     }
     return object;
   }
-  if (object.kind !== kind || apiVersion !== served.apiVersion) {
+  if (object.kind !== kind || apiVersion !== wanted) {
     const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
     throw badRequest(
       `${object.kind} in version "${version}" cannot be handled as a ${kind}: no kind "${object.kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`,

@@ -1,7 +1,8 @@
 import { badRequest, fieldInvalid, fieldNotSupported, invalid } from '../errors.ts';
 import { bodyText, decodeOrRefuse, notDecodable } from '../http/body.ts';
-import { bodyFormat, booleanParameter } from '../http/negotiate.ts';
+import { bodyFormat, booleanParameter, integerParameter } from '../http/negotiate.ts';
 import type { FieldError } from '../schema/schema.ts';
+import { formOf } from '../validation/metadata.ts';
 import type { Call } from './call.ts';
 import { checkDryRun } from './options.ts';
 
@@ -49,9 +50,14 @@ interface Given {
 function ofQuery({ request: { query } }: Call): Given {
   const policy = query.get('propagationPolicy');
   const orphan = booleanParameter(query, 'orphanDependents');
+  integerParameter(query, 'gracePeriodSeconds');
+  const [uid, version] = [query.get('uid') ?? '', query.get('resourceVersion') ?? ''];
   return {
     ...(policy === null ? {} : { propagationPolicy: policy }),
     ...(orphan === undefined ? {} : { orphanDependents: orphan }),
+    ...(uid === '' && version === ''
+      ? {}
+      : { preconditions: { ...(uid === '' ? {} : { uid }), ...(version === '' ? {} : { resourceVersion: version }) } }),
     dryRun: query.getAll('dryRun'),
   };
 }
@@ -60,22 +66,25 @@ function ofBody({ request }: Call): Given {
   const contentType = request.headers['content-type'];
   const format = bodyFormat(Array.isArray(contentType) ? contentType[0] : contentType);
   const { value } = decodeOrRefuse(bodyText(request.body), format, false, notDecodable);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw badRequest('the body of a delete must be DeleteOptions');
-  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest(noKind(value));
   const { kind, propagationPolicy, orphanDependents, preconditions, dryRun } = value as Record<string, unknown>;
   if (kind !== undefined && kind !== 'DeleteOptions') {
-    throw badRequest('decoded object cannot be converted to DeleteOptions');
+    const { apiVersion = '' } = value as { apiVersion?: unknown };
+    throw badRequest(
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+    );
   }
   if (propagationPolicy != null && typeof propagationPolicy !== 'string') {
-    throw badRequest('propagationPolicy must be a string');
+    throw badRequest(unmarshal(propagationPolicy, 'DeleteOptions.propagationPolicy', 'v1.DeletionPropagation'));
   }
   if (orphanDependents != null && typeof orphanDependents !== 'boolean') {
-    throw badRequest('orphanDependents must be true or false');
+    throw badRequest(unmarshal(orphanDependents, 'DeleteOptions.orphanDependents', 'bool'));
   }
-  if (dryRun != null && (!Array.isArray(dryRun) || dryRun.some((item) => typeof item !== 'string'))) {
-    throw badRequest('dryRun must be a list of strings');
+  if (dryRun != null && !Array.isArray(dryRun)) {
+    throw badRequest(unmarshal(dryRun, 'DeleteOptions.dryRun', '[]string'));
   }
+  const odd = ((dryRun ?? []) as unknown[]).find((item) => typeof item !== 'string');
+  if (odd !== undefined) throw badRequest(unmarshal(odd, 'DeleteOptions.dryRun', 'string'));
   return {
     ...(propagationPolicy == null ? {} : { propagationPolicy }),
     ...(orphanDependents == null ? {} : { orphanDependents }),
@@ -84,11 +93,29 @@ function ofBody({ request }: Call): Given {
   };
 }
 
+/** As encoding/json refuses a value of another form than a field has. */
+function unmarshal(value: unknown, field: string, type: string): string {
+  return `json: cannot unmarshal ${formOf(value)} into Go struct field ${field} of type ${type}`;
+}
+
+function noKind(value: unknown): string {
+  const type =
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+  const why = `json: cannot unmarshal ${formOf(value)} into Go value of type ${type}`;
+  return `couldn't get version/kind; json parse error: ${why}`;
+}
+
 function checkPreconditions(value: unknown): NonNullable<DeleteOptions['preconditions']> {
-  if (typeof value !== 'object') throw badRequest('preconditions must be an object');
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw badRequest(unmarshal(value, 'DeleteOptions.preconditions', 'v1.Preconditions'));
+  }
   const { uid, resourceVersion } = value as Record<string, unknown>;
-  for (const field of [uid, resourceVersion]) {
-    if (field != null && typeof field !== 'string') throw badRequest('preconditions must hold strings');
+  for (const [name, given] of Object.entries({ uid, resourceVersion })) {
+    if (given != null && typeof given !== 'string') {
+      throw badRequest(
+        unmarshal(given, `Preconditions.preconditions.${name}`, name === 'uid' ? 'types.UID' : 'string'),
+      );
+    }
   }
   return {
     ...(uid == null ? {} : { uid: uid as string }),

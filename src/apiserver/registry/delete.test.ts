@@ -12,6 +12,19 @@ afterAll(() => api.close());
 const hold = { finalizers: ['example.com/hold'] };
 
 describe('delete', () => {
+  it('of a collection at a version deletes what there was then, and takes preconditions from the query', async () => {
+    const early = (await api.send('POST', widgets, widget('early', {}, { labels: { when: 'x' } }))).body;
+    await api.send('POST', widgets, widget('late', {}, { labels: { when: 'x' } }));
+    const version = early.metadata.resourceVersion;
+    const selected = `${widgets}?labelSelector=when%3Dx`;
+    const { body } = await api.send<KubeList<KubeObject>>('DELETE', `${selected}&resourceVersion=${version}`);
+    expect(body.items.map(({ metadata }) => metadata.name)).toEqual(['early']);
+    const other = await api.send<Status>('DELETE', `${widgets}/late?uid=other`);
+    expect([other.status, other.body.reason]).toEqual([409, 'Conflict']);
+    expect((await api.send('DELETE', `${widgets}/late?resourceVersion=${version}`)).status).toBe(409);
+    expect((await api.send('DELETE', `${widgets}/late`)).status).toBe(200);
+  });
+
   it('answers a Status that names what went', async () => {
     const made = (await api.send('POST', widgets, widget('plain'))).body;
     const { status, body } = await api.send<Status>('DELETE', `${widgets}/plain`);

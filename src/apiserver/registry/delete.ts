@@ -33,10 +33,13 @@ export async function remove(call: Call): Promise<ApiResponse> {
   });
 }
 
-/** DELETE of a collection: everything the selectors select, and answers the list of it. */
+/**
+ * DELETE of a collection: everything the selectors select, and answers the list of it. A version says of which snapshot:
+ * what came later is not meant.
+ */
 export async function removeCollection(call: Call): Promise<ApiResponse> {
   const options = deleteOptions(call);
-  const page = await collect(call);
+  const page = await collect(call, { exact: true });
   const found = await Promise.all(
     page.records.map(async (record) => {
       const { namespace, name } = record.key;

@@ -1,7 +1,9 @@
 import { jsonEqual, type KubeObject, type ManagedFieldsEntry } from '../../meta/index.ts';
+import type { ApiRequest } from '../http/message.ts';
 import { trackUpdate } from '../patch/index.ts';
 import type { Call } from './call.ts';
 import { timeText } from './now.ts';
+import { writeOptions } from './options.ts';
 
 /** Records on `after`, in place, which of its fields `manager` now owns. `before` is absent for a create. */
 export function trackManager(call: Call, after: KubeObject, before: KubeObject | undefined, manager: string): void {
@@ -22,6 +24,28 @@ export function trackManager(call: Call, after: KubeObject, before: KubeObject |
   });
   if (entries.length === 0) delete after.metadata.managedFields;
   else after.metadata.managedFields = entries;
+}
+
+/** Who asked what, of an object that is answered and not stored: a review, or a request for a token. */
+export function ownedByAsker(
+  { apiVersion, spec }: KubeObject,
+  request: ApiRequest,
+  now: number,
+  subresource: '' | 'token' = '',
+): ManagedFieldsEntry[] {
+  const entries = trackUpdate({
+    before: undefined,
+    after: { apiVersion, kind: '', metadata: { name: '' }, spec } as KubeObject,
+    zero: { spec: {} },
+    manager: writeOptions(request, 'CreateOptions').manager,
+    operation: 'Update',
+    subresource: '',
+    statusSubresource: true,
+    schema: undefined,
+    apiVersion,
+    time: timeText(now),
+  });
+  return subresource === '' ? entries : entries.map((entry) => ({ ...entry, subresource }));
 }
 
 /** Whether both lists say the same, one by one, but for when. */

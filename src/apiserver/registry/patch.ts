@@ -89,7 +89,8 @@ function finishPatched(call: Call, object: KubeObject, current: KubeObject): str
 /** Throws 422 where a patch means another object of the name. */
 function checkSameObject(call: Call, uid: unknown, current: KubeObject): void {
   if (uid === undefined || uid === null || uid === '' || uid === current.metadata.uid) return;
-  throw invalid(call.served.resource, call.name, [fieldInvalid('metadata.uid', uid, 'field is immutable')]);
+  const wrong = fieldInvalid('metadata.uid', uid, 'field is immutable');
+  throw invalid(call.served.resource, call.name, [wrong, wrong]);
 }
 
 /** Throws 422 where a patch made another kind of the object. */

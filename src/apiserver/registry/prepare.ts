@@ -10,6 +10,7 @@ import {
 } from '../validation/metadata.ts';
 import { type Call, strategyContext } from './call.ts';
 import { timeText } from './now.ts';
+import { omitEmpty } from './omit-empty.ts';
 
 /** What kube-apiserver's registry does to an object between decoding and storing. All functions work in place. */
 
@@ -30,6 +31,7 @@ export function prepareCreate(call: Call, object: KubeObject): void {
   if (served.resource.subresources.status) delete object.status;
   served.resource.schema.applyDefaults(object as unknown as Fields);
   served.strategy.prepareCreate?.(object, strategyContext(call));
+  omitEmpty(object, served.strategy.omitEmpty ?? []);
 }
 
 function metadataRules({ resource: { namespaced }, strategy: { nameRule, custom } }: Served): MetadataRules {
@@ -58,37 +60,54 @@ function validateSchema(
   );
 }
 
+/** What a refusal calls the kind: as it is stored, whichever group it is served in. */
+function storedKind({ storage, resource: { kind } }: Served): { group: string; kind: string } {
+  return { group: storage.slice(0, storage.indexOf('/')), kind };
+}
+
 /** What the scale subresource of a custom resource asks of the counts it is made from. */
 function validateScale(call: Call, object: KubeObject): FieldError[] {
   const { scale } = call.served.resource.subresources;
   if (scale === undefined) return [];
   const errors: FieldError[] = [];
   for (const path of [scale.specReplicasPath, scale.statusReplicasPath]) {
-    const value = valueAt(object, path);
-    if (typeof value !== 'number' || !Number.isInteger(value)) continue;
-    if (value < 0) errors.push(fieldInvalid(path, value, 'should be a non-negative integer'));
+    const value = countAt(object, path);
+    if (typeof value === 'string') errors.push(fieldInvalid(path, 0, `${path} accessor error: ${value}`));
+    else if (value < 0) errors.push(fieldInvalid(path, value, 'should be a non-negative integer'));
     else if (value > 2147483647) errors.push(fieldInvalid(path, value, 'should be less than or equal to 2147483647'));
   }
   return errors;
 }
 
-function valueAt(object: KubeObject, path: string): unknown {
+/** The count at `path`, 0 where there is none; a text where something else is there or on the way. */
+function countAt(object: KubeObject, path: string): number | string {
   let value: unknown = object;
   for (const step of path.replace(/^\./, '').split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return unlike(value, 'map[string]interface{}');
+    }
+    if (!Object.hasOwn(value, step)) return 0;
     value = (value as Fields)[step];
   }
-  return value;
+  return Number.isInteger(value) ? (value as number) : unlike(value, 'int64');
+}
+
+/** What Go says of a value of another type than it expected. */
+function unlike(value: unknown, expected: string): string {
+  const types: Record<string, string> = { string: 'string', number: 'float64', boolean: 'bool' };
+  const type = types[typeof value] ?? (Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}');
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return `${text} is of the type ${type}, expected ${expected}`;
 }
 
 /** Throws 422. */
 export function validateCreate(call: Call, object: KubeObject): void {
-  const { resource, strategy } = call.served;
+  const { strategy } = call.served;
   const errors = validateMetadata(object.metadata, metadataRules(call.served));
   errors.push(...validateSchema(call, errors, object));
   errors.push(...validateScale(call, object));
   if (errors.length === 0) errors.push(...(strategy.validate?.(object) ?? []));
-  if (errors.length > 0) throw invalid(resource, object.metadata.name ?? '', errors);
+  if (errors.length > 0) throw invalid(storedKind(call.served), object.metadata.name ?? '', errors);
   warnOfFinalizers(call, object);
   admit(call, object);
 }
@@ -115,18 +134,30 @@ function admit(call: Call, object: KubeObject, old?: KubeObject): void {
   });
 }
 
+/** Throws 409 where an update means another object of the name, in the words of the store that finds it out. */
+export function checkUid(
+  { served, namespace }: Call,
+  { metadata }: KubeObject,
+  { metadata: before }: KubeObject,
+): void {
+  const { uid } = metadata;
+  if (uid === undefined || uid === before.uid) return;
+  const { group, plural } = served.resource;
+  const own = served.strategy.custom || group === 'apiextensions.k8s.io' ? [group] : [];
+  const key = ['/registry', ...own, plural, ...(namespace === '' ? [] : [namespace]), before.name].join('/');
+  const failed = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.uid}`;
+  const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`;
+  throw conflict(served.resource, before.name, why);
+}
+
 /**
  * Makes `next` what an update of `old` may store: identity and server fields kept, the other side of the status
- * subresource untouched, generation moved where the spec did. Throws 409 for another uid.
+ * subresource untouched, generation moved where the spec did.
  */
 export function prepareUpdate(call: Call, next: KubeObject, old: KubeObject): void {
   const { served, subresource } = call;
   const { metadata } = next;
   const before = old.metadata;
-  if (metadata.uid !== undefined && metadata.uid !== before.uid) {
-    const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${before.uid}`;
-    throw conflict(served.resource, before.name, why);
-  }
   metadata.uid = before.uid!;
   metadata.creationTimestamp = before.creationTimestamp!;
   if (before.deletionTimestamp !== undefined) {
@@ -141,6 +172,7 @@ export function prepareUpdate(call: Call, next: KubeObject, old: KubeObject): vo
   isolate(served, next, old, subresource);
   served.resource.schema.applyDefaults(next as unknown as Fields);
   served.strategy.prepareUpdate?.(next, old, subresource, strategyContext(call));
+  omitEmpty(next, served.strategy.omitEmpty ?? []);
   if (served.strategy.generation && specChanged(served, next, old)) metadata.generation = (before.generation ?? 0) + 1;
 }
 
@@ -179,15 +211,23 @@ function specChanged(served: Served, next: KubeObject, old: KubeObject): boolean
   return false;
 }
 
+/** kube-apiserver looks at the metadata of an updated custom resource three times, and says each time what is wrong. */
+function metadataOfUpdate({ served }: Call, { metadata }: KubeObject, old: KubeObject): FieldError[] {
+  const wrong = validateMetadata(metadata, metadataRules(served));
+  const changed = validateMetadataUpdate(metadata, old.metadata);
+  return served.strategy.custom
+    ? [...wrong, ...wrong, ...wrong, ...changed, ...changed]
+    : [...wrong, ...wrong, ...changed, ...changed];
+}
+
 /** `settled`: `old` was stored under today's schema. Throws 422. */
 export function validateUpdate(call: Call, next: KubeObject, old: KubeObject, settled: boolean): void {
-  const { resource, strategy } = call.served;
-  const errors = validateMetadata(next.metadata, metadataRules(call.served));
-  errors.push(...validateMetadataUpdate(next.metadata, old.metadata));
+  const { strategy } = call.served;
+  const errors = metadataOfUpdate(call, next, old);
   errors.push(...validateSchema(call, errors, next, old, settled));
   errors.push(...validateScale(call, next));
   if (errors.length === 0) errors.push(...(strategy.validate?.(next, old) ?? []));
-  if (errors.length > 0) throw invalid(resource, next.metadata.name, errors);
+  if (errors.length > 0) throw invalid(storedKind(call.served), next.metadata.name, errors);
   warnOfFinalizers(call, next);
   admit(call, next, old);
 }

@@ -46,8 +46,8 @@ export interface Collected {
   remaining?: number;
 }
 
-/** Reads what a list asks for. Throws 400, 410 for a snapshot that is gone, 422 for parameters that do not go together. */
-export async function collect(call: Call): Promise<Collected> {
+/** Reads what a list asks for; `exact`: at the version it names, if it names one. Throws 400, 410 for a snapshot that is gone, 422 for parameters that do not go together. */
+export async function collect(call: Call, { exact = false } = {}): Promise<Collected> {
   const { query } = call.request;
   const selection = selectionOf(call.served, query);
   const wanted = Math.max(0, integerParameter(query, 'limit') ?? 0);
@@ -57,7 +57,8 @@ export async function collect(call: Call): Promise<Collected> {
   // Any version will do: kube-apiserver answers that from its cache, whole.
   const limit = asked === '0' && token === '' ? 0 : wanted;
   const from = token === '' ? undefined : decodeContinue(token);
-  const revision = from !== undefined && from.revision >= 0 ? from.revision : exactRevision(call, asked, limit);
+  const revision =
+    from !== undefined && from.revision >= 0 ? from.revision : exactRevision(call, asked, exact || limit > 0);
   try {
     if (revision === undefined && from === undefined) {
       const named = await readNamed(call, selection);
@@ -149,14 +150,14 @@ async function readPages(
 }
 
 /** The revision a list must be read at; undefined for the newest. Throws 504 for one that is ahead. */
-function exactRevision(call: Call, asked: string, limit: number): number | undefined {
+function exactRevision(call: Call, asked: string, exact: boolean): number | undefined {
   if (asked === '' || asked === '0') return undefined;
   const revision = parseRevision(asked);
   const match = call.request.query.get('resourceVersionMatch') ?? '';
   const { storage } = call.server;
   if (revision > storage.revision) throw resourceVersionTooLarge(asked, storage.revision);
   // Without a match rule a limited list is exact, an unlimited one not older than (Kubernetes' compatibility rule).
-  return match === 'Exact' || (match === '' && limit > 0) ? revision : undefined;
+  return match === 'Exact' || (match === '' && exact) ? revision : undefined;
 }
 
 /** Throws 400. */

@@ -38,7 +38,11 @@ function fieldTest(served: Served, requirement: FieldRequirement): Test {
     return ({ key }) => (key.namespace === wanted) === equals;
   }
   const fields = served.strategy.fields;
-  if (fields === undefined || !Object.hasOwn(fields, field)) throw badRequest(`field label not supported: ${field}`);
+  if (fields === undefined || !Object.hasOwn(fields, field)) {
+    const plain = !served.strategy.custom && fields === undefined;
+    const known = 'is not a known field selector: only "metadata.name", "metadata.namespace"';
+    throw badRequest(plain ? `${JSON.stringify(field)} ${known}` : `field label not supported: ${field}`);
+  }
   const read = fields[field]!;
   // Remembered, so that watchers with the same selector parse an event once.
   const seen = fieldsBy(read);

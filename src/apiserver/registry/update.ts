@@ -11,7 +11,7 @@ import { createObject, placeInNamespace } from './create.ts';
 import { decodeObject } from './decode.ts';
 import { differInTimesAlone, trackManager } from './managed-fields.ts';
 import { type FieldValidation, writeOptions } from './options.ts';
-import { prepareUpdate, requireResourceVersion, validateUpdate } from './prepare.ts';
+import { checkUid, prepareUpdate, requireResourceVersion, validateUpdate } from './prepare.ts';
 import { respondBytes, respondObject } from './respond.ts';
 import { bodyBytes, checkSize } from './size.ts';
 
@@ -84,6 +84,7 @@ export async function modify(call: Call, modification: Modification): Promise<Ap
     // What is not changed is shared with `old`, which keeps comparisons cheap: only these two levels are written to.
     const changed = await modification.change({ ...old, metadata: { ...old.metadata } }, attempt);
     const next = { ...changed, metadata: { ...changed.metadata } };
+    checkUid(call, next, old);
     modification.check?.(next);
     checkVersion(call, next, record);
     prepareUpdate(call, next, old);

@@ -285,7 +285,7 @@ describe('update', () => {
     const uid = await api.send<Status>('PUT', `${widgets}/ids`, { ...made, metadata: { ...made.metadata, uid: 'x' } });
     expect([uid.status, uid.body.message]).toEqual([
       409,
-      `Operation cannot be fulfilled on widgets.example.com "ids": Precondition failed: UID in precondition: x, UID in object meta: ${made.metadata.uid}`,
+      `Operation cannot be fulfilled on widgets.example.com "ids": StorageError: invalid object, Code: 4, Key: /registry/example.com/widgets/default/ids, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: x, UID in object meta: ${made.metadata.uid}`,
     ]);
     const name = await api.send<Status>('PUT', `${widgets}/ids`, {
       ...made,

@@ -111,7 +111,7 @@ function checkShape(
 }
 
 /** How encoding/json calls the form of a value. */
-function formOf(value: unknown): string {
+export function formOf(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : value === null ? 'null' : typeof value;
 }

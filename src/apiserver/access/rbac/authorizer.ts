@@ -116,7 +116,7 @@ export class RbacAuthorizer implements Authorizer {
       (namespace === '' ? undefined : decide(state, scopeOf(state, holder, identity, namespace), attributes));
     if (decision !== undefined) return decision;
     remember(state.refused, attributes);
-    return denied;
+    return refusal(state.policy, identity, namespace);
   }
 
   /** As `authorize`, for somebody who only asks: it counts as no use. */
@@ -128,7 +128,9 @@ export class RbacAuthorizer implements Authorizer {
         ? verbMatches(rule, verb) && pathMatches(rule, path)
         : verbMatches(rule, verb) && resourceMatches(rule, group, resource, subresource) && nameMatches(rule, name),
     );
-    return grant === undefined ? denied : { allowed: true, reason: reasonOf(grant, identity) };
+    if (grant !== undefined) return { allowed: true, reason: reasonOf(grant) };
+    const policy = this.#planes.get(plane)?.policy;
+    return policy === undefined ? denied : refusal(policy, identity, namespace);
   }
 
   /** Everything `identity` is granted in `namespace` of `plane`, the whole plane's rules first. */
@@ -137,6 +139,12 @@ export class RbacAuthorizer implements Authorizer {
     if (policy === undefined) return [];
     const own = namespace === '' ? [] : policy.grants(identity, namespace);
     return [...policy.grants(identity, ''), ...own];
+  }
+
+  /** Roles that are not there and would grant `identity` more, as kube-apiserver's errors say it. */
+  missingRoles(plane: string, identity: Identity, namespace: string): string[] {
+    const policy = this.#planes.get(plane)?.policy;
+    return policy === undefined ? [] : missingIn(policy, identity, namespace);
   }
 
   /** The policy of an open plane. */
@@ -170,7 +178,7 @@ export class RbacAuthorizer implements Authorizer {
 }
 
 const allowedMaster: AccessDecision = Object.freeze({ allowed: true, reason: '' });
-/** RBAC has no rule that refuses, so there is nothing to say but what was asked, and the handlers say that. */
+/** RBAC has no rule that refuses: where no role is missing, what was asked is all there is to say, and the handlers do. */
 const denied: AccessDecision = Object.freeze({ allowed: false });
 
 function apply(policy: Policy, event: StorageEvent): void {
@@ -238,11 +246,24 @@ function decide(state: PlaneState, scope: Scope, request: AccessAttributes): Acc
 
 function allow(state: PlaneState, grant: GrantedRule, request: AccessAttributes): AccessDecision {
   remember(state.used, request);
-  return { allowed: true, reason: reasonOf(grant, request.identity) };
+  return { allowed: true, reason: reasonOf(grant) };
 }
 
-function reasonOf(grant: GrantedRule, identity: Identity): string {
-  return `RBAC: allowed by ${grant.origin} to User ${JSON.stringify(identity.user)}`;
+function reasonOf({ origin, to }: GrantedRule): string {
+  return `RBAC: allowed by ${origin} to ${to}`;
+}
+
+/** Says which roles are not there that could have granted it. */
+function refusal(policy: Policy, identity: Identity, namespace: string): AccessDecision {
+  const missing = missingIn(policy, identity, namespace);
+  if (missing.length === 0) return denied;
+  const list = missing.length === 1 ? missing[0] : `[${missing.join(', ')}]`;
+  return { allowed: false, reason: `rbac: RBAC: ${list}` };
+}
+
+function missingIn(policy: Policy, identity: Identity, namespace: string): string[] {
+  const own = namespace === '' ? [] : policy.missingRoles(identity, namespace);
+  return [...policy.missingRoles(identity, ''), ...own];
 }
 
 function remember(used: Map<string, UsedGrant>, request: AccessAttributes): void {

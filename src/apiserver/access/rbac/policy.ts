@@ -9,6 +9,17 @@ export interface GrantedRule {
   readonly rule: CompiledRule;
   /** `ClusterRoleBinding "x" of ClusterRole "y"`, as kube-apiserver words it. */
   readonly origin: string;
+  /** `User "x"` or `Group "y"`: as whom the identity is meant. */
+  readonly to: string;
+}
+
+const account = /^system:serviceaccount:([^:]+):([^:]+)$/;
+
+function userText({ user }: Identity): string {
+  const [, namespace, name] = account.exec(user) ?? [];
+  return name === undefined
+    ? `User ${JSON.stringify(user)}`
+    : `ServiceAccount ${JSON.stringify(`${name}/${namespace}`)}`;
 }
 
 interface Binding {
@@ -66,10 +77,25 @@ export class Policy {
         const kind = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding';
         const where = namespace === '' ? binding.name : `${binding.name}/${namespace}`;
         const origin = `${kind} ${JSON.stringify(where)} of ${binding.roleRef.kind} ${JSON.stringify(binding.roleRef.name)}`;
-        for (const rule of this.rulesOf(binding.roleRef, namespace) ?? []) granted.push({ rule, origin });
+        const to = subject.startsWith('group:') ? `Group ${JSON.stringify(subject.slice(6))}` : userText(identity);
+        for (const rule of this.rulesOf(binding.roleRef, namespace) ?? []) granted.push({ rule, origin, to });
       }
     }
     return granted;
+  }
+
+  /** Roles that bindings of `namespace` would grant `identity` and that are not there, as errors of kube-apiserver's. */
+  missingRoles(identity: Identity, namespace: string): string[] {
+    const bySubject = this.#bySubject.get(namespace);
+    if (bySubject === undefined) return [];
+    const missing: string[] = [];
+    for (const subject of [`user:${identity.user}`, ...identity.groups.map((group) => `group:${group}`)]) {
+      for (const { roleRef } of (bySubject.get(subject) ?? noBindings).values()) {
+        if (this.rulesOf(roleRef, namespace) !== undefined) continue;
+        missing.push(`${roleRef.kind.toLowerCase()}.${rbacGroup} ${JSON.stringify(roleRef.name)} not found`);
+      }
+    }
+    return [...new Set(missing)];
   }
 
   #bind(key: string, binding: Binding): void {
