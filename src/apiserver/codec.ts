@@ -21,10 +21,18 @@ export function servedAsStored(served: Served, revision: number): boolean {
 export function decode(served: Served, value: Uint8Array, revision: number): KubeObject {
   let object = JSON.parse(bytesToText(value)) as KubeObject;
   if (served.strategy.convert !== undefined) object = served.strategy.convert.fromStored(object);
+  const older = revision < served.schemaRevision;
+  const fields = object as unknown as Record<string, unknown>;
+  const { schema } = served.resource;
+  const storedAs = object.apiVersion;
   object.apiVersion = served.apiVersion;
-  if (revision < served.schemaRevision) {
-    served.resource.schema.prune(object as unknown as Record<string, unknown>);
-    served.resource.schema.applyDefaults(object as unknown as Record<string, unknown>);
+  if (served.siblings !== undefined && storedAs !== served.apiVersion) {
+    // Defaults are those of the version it is stored in; what the version asked for does not have is not shown.
+    if (older) served.siblings.get(storedAs)?.applyDefaults(fields);
+    schema.prune(fields);
+  } else if (older) {
+    schema.prune(fields);
+    schema.applyDefaults(fields);
   }
   return object;
 }
@@ -81,8 +89,12 @@ export function encoder(served: Served, object: KubeObject): (revision: number) 
       written.set(value, { object, served });
       return value;
     }
-    const stored = served.strategy.convert?.toStored(object) ?? object;
-    return bytesOf({ ...stored, apiVersion: served.storedApiVersion });
+    const stored = { ...(served.strategy.convert?.toStored(object) ?? object), apiVersion: served.storedApiVersion };
+    const schema = served.siblings?.get(served.storedApiVersion);
+    if (schema === undefined) return bytesOf(stored);
+    const complete = structuredClone(stored);
+    schema.applyDefaults(complete as unknown as Record<string, unknown>);
+    return bytesOf(complete);
   };
 }
 

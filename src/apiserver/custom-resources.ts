@@ -90,7 +90,15 @@ export function defineResource(
 
 function versionsOf(spec: Spec): ServedVersion[] {
   const stored = spec.versions.find((version) => version.storage) ?? spec.versions[0]!;
-  return spec.versions.filter((version) => version.served).map((version) => servedVersion(spec, version, stored.name));
+  const schemas = new Map(spec.versions.map((version) => [`${spec.group}/${version.name}`, schemaOf(version)]));
+  const siblings = schemas.size > 1 ? { siblings: schemas } : {};
+  return spec.versions
+    .filter((version) => version.served)
+    .map((version) => ({ ...servedVersion(spec, version, stored.name), ...siblings }));
+}
+
+function schemaOf(version: Spec['versions'][number]): CompiledSchema {
+  return compileSchema(version.schema?.openAPIV3Schema ?? { type: 'object' });
 }
 
 function servedVersion(spec: Spec, version: Spec['versions'][number], storedVersion: string): ServedVersion {
@@ -116,7 +124,7 @@ function servedVersion(spec: Spec, version: Spec['versions'][number], storedVers
       },
       columns: version.additionalPrinterColumns ?? [ageColumn],
       selectableFields: selectable,
-      schema: compileSchema(version.schema?.openAPIV3Schema ?? { type: 'object' }),
+      schema: schemaOf(version),
     },
     storage: `${group}/${names.plural}`,
     apiVersion,

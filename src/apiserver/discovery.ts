@@ -6,6 +6,8 @@ import type { Served } from './served.ts';
 /** The discovery documents of a plane: plain ones, and the aggregated form (KEP 3352). */
 
 const usualVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+/** The same, in the order kube-apiserver has them in for what a CRD defines. */
+const customVerbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const statusVerbs = ['get', 'patch', 'update'];
 
 interface ApiResource {
@@ -125,8 +127,8 @@ function entries(served: Served): ApiResource[] {
   return list;
 }
 
-function verbsOf({ resource }: Served): readonly string[] {
-  return resource.verbs ?? usualVerbs;
+function verbsOf({ resource, strategy }: Served): readonly string[] {
+  return resource.verbs ?? (strategy.custom ? customVerbs : usualVerbs);
 }
 
 function reviewEntry({ plural, kind, namespaced }: ReviewKind): ApiResource {
@@ -156,7 +158,8 @@ function discoveryResources(plane: Plane, group: string, version: string): objec
   for (const served of plane.served()) {
     if (served.resource.group !== group || served.resource.version !== version) continue;
     const [main, ...subs] = entries(served);
-    resources.push(discoveryResource(group, version, main!, subs));
+    const inOrder = served.strategy.custom ? subs : subs.sort((a, b) => (a.name < b.name ? -1 : 1));
+    resources.push(discoveryResource(group, version, main!, inOrder));
   }
   for (const review of plane.reviews) {
     if (review.group === group && review.version === version) {

@@ -162,12 +162,12 @@ export class Handler {
     const object = objectOfKind({ kind: review.kind, apiVersion, custom: false }, value, text);
     const now = this.#options.context.clock.now();
     const { identity } = request;
-    const entries = ownedByAsker(object, request, now);
     const where = path.namespace === '' ? {} : { namespace: path.namespace };
     const answer = await review.review(
       { plane: plane.id, base: plane.path, identity, namespace: path.namespace, now },
       object,
     );
+    const entries = ownedByAsker(answer, request, now);
     const metadata = { ...answer.metadata, ...where, ...(entries.length === 0 ? {} : { managedFields: entries }) };
     return json(201, { ...answer, metadata });
   }

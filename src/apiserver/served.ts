@@ -1,6 +1,6 @@
 import type { ApiError, CustomResourceDefinition, KubeObject } from '../meta/index.ts';
 import type { ServedResource } from './resource.ts';
-import type { FieldError } from './schema/schema.ts';
+import type { CompiledSchema, FieldError } from './schema/schema.ts';
 import { defaultNameRule } from './validation/metadata.ts';
 import type { NameRule } from './validation/names.ts';
 
@@ -38,7 +38,7 @@ export interface Strategy {
   readonly answersDeleted?: boolean;
   /** Subresources that only answer a POST, and the kind that is sent and answered. */
   readonly asked?: Readonly<Record<string, { group: string; version: string; kind: string }>>;
-  /** Paths of maps and lists that are not there when they are empty, as Go's `omitempty` has it. */
+  /** Paths of maps (`data`) and lists (`subjects[]`) that are not there when they are empty, as Go's `omitempty` has it. */
   readonly omitEmpty?: readonly string[];
   prepareCreate?(object: KubeObject, context: StrategyContext): void;
   prepareUpdate?(object: KubeObject, old: KubeObject, subresource: string, context: StrategyContext): void;
@@ -75,6 +75,8 @@ export interface Served {
   /** The apiVersion objects are stored with. */
   readonly storedApiVersion: string;
   readonly strategy: Strategy;
+  /** Schemas of all versions of the kind, by apiVersion; absent where it has one. */
+  readonly siblings?: ReadonlyMap<string, CompiledSchema>;
   /** Objects written before this revision met another schema: they are pruned and defaulted when read. */
   readonly schemaRevision: number;
   /** The CRD is going away: nothing new is made. */

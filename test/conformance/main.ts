@@ -34,7 +34,7 @@ if ('missing' in binaries) {
   const berth = await startEmbedded();
   console.log(`kube-apiserver and etcd of ${binaries.origin}: ready in ${seconds(started)}`);
   try {
-    const wanted = scenarios().filter(({ title }) => values.only === undefined || title.includes(values.only));
+    const wanted = scenarios().filter((each) => each.setup || each.title.includes(values.only ?? ''));
     for (const each of wanted) if (!each.controllers) await judge(each, kubernetes, berth);
     const controlled = wanted.filter(({ controllers }) => controllers);
     if (controlled.length > 0 && (await kubernetes.startControllers()) && (await berth.startControllers())) {

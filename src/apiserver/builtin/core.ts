@@ -52,7 +52,7 @@ export const namespaces = builtin({
   strategy: {
     nameRule: dnsLabel,
     zero: { spec: {}, status: {} },
-    omitEmpty: ['spec.finalizers', 'status.conditions'],
+    omitEmpty: ['spec.finalizers[]', 'status.conditions[]'],
     // The finalizer that every namespace has is the server's.
     owned: (namespace) => {
       const said = ((namespace as Namespace).spec?.finalizers ?? []).filter((finalizer) => finalizer !== 'kubernetes');
@@ -286,7 +286,7 @@ export const serviceAccounts = builtin({
   columns: [{ name: 'Secrets', type: 'string', jsonPath: '.secrets' }, ageColumn],
   strategy: {
     answersDeleted: true,
-    omitEmpty: ['secrets', 'imagePullSecrets'],
+    omitEmpty: ['secrets[]', 'imagePullSecrets[]'],
     asked: { token: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' } },
     cells: { Secrets: (account) => (account as { secrets?: unknown[] }).secrets?.length ?? 0 },
   },

@@ -165,7 +165,7 @@ function binding(kind: string, plural: string, namespaced: boolean): Served {
       nameRule: pathSegment,
       createOnUpdate: true,
       zero: { roleRef: {} },
-      omitEmpty: ['subjects'],
+      omitEmpty: ['subjects[]'],
       prepareCreate: prepareBinding,
       prepareUpdate: prepareBinding,
       cells: { Role: (object) => `${(object as Binding).roleRef?.kind}/${(object as Binding).roleRef?.name}` },

@@ -69,7 +69,7 @@ test('it waits for what finalizers hold, says so, and goes when they are gone', 
   await plane.client.patch(ConfigMap, { namespace: 'team', name: 'held' }, release);
   await plane.settled();
   expect(findCondition((await team())?.status?.conditions, 'NamespaceContentRemaining')?.message).toBe(
-    'Some resources are remaining: secrets has 1 resource instances',
+    'Some resources are remaining: secrets. has 1 resource instances',
   );
   await plane.client.patch(secrets, { namespace: 'team', name: 'held' }, release);
   await plane.settled();

@@ -46,6 +46,8 @@ function decodeObject(body: Buffer): unknown {
     };
     const { apiVersion = '', kind = '' } = type ?? {};
     const message = kind === 'DeleteOptions' ? deleteOptions : kinds.get(`${apiVersion}/${kind}`);
+    // A version that there is not is refused as one that is sent as JSON.
+    if (message === undefined && [...kinds.keys()].some((key) => key.endsWith(`/${kind}`))) return { apiVersion, kind };
     if (message === undefined) {
       throw unsupportedMediaType(['application/json', 'application/yaml']);
     }

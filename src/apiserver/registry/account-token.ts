@@ -41,7 +41,12 @@ export async function createToken(call: Call): Promise<ApiResponse> {
   const seconds = expirationSeconds ?? defaultSeconds;
   check(call, request, seconds);
   const base = call.plane.path;
-  const entries = ownedByAsker(request, call.request, now, 'token');
+  const entries = ownedByAsker(
+    { ...request, spec: { ...request.spec, expirationSeconds: seconds } },
+    call.request,
+    now,
+    'token',
+  );
   const intended = audiences == null || audiences.length === 0 ? [issuerOf(base)] : audiences;
   const secret = boundObjectRef == null ? undefined : await boundSecret(call, boundObjectRef);
   const { token, expires } = accountTokens.issue({

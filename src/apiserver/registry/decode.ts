@@ -42,11 +42,13 @@ export function reportPatchProblems(
   patched: () => unknown,
 ): void {
   if (problems.length === 0) return;
-  report(call, mode, problems, (list) =>
-    invalid({ group: '', kind: '' }, '', [
-      fieldInvalid('patch', JSON.stringify(sorted(patched())), `strict decoding error: ${list}`),
-    ]),
-  );
+  report(call, mode, problems, (list) => unfitPatch(patched(), `strict decoding error: ${list}`));
+}
+
+/** 422 for a patch that makes what is no object of the kind. */
+export function unfitPatch(patched: unknown, why: string): Error {
+  const wrong = fieldInvalid('patch', JSON.stringify(sorted(patched)), why);
+  return invalid({ group: '', kind: '' }, '', [wrong]);
 }
 
 /** A copy with the keys of every object in order, as Go writes maps. */

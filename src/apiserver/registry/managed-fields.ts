@@ -36,7 +36,7 @@ export function ownedByAsker(
   const entries = trackUpdate({
     before: undefined,
     after: { apiVersion, kind: '', metadata: { name: '' }, spec } as KubeObject,
-    zero: { spec: {} },
+    zero: { spec: subresource === '' ? {} : { boundObjectRef: {} } },
     manager: writeOptions(request, 'CreateOptions').manager,
     operation: 'Update',
     subresource: '',

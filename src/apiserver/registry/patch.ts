@@ -1,4 +1,4 @@
-import { ApiError, type KubeObject } from '../../meta/index.ts';
+import { ApiError, isApiError, type KubeObject } from '../../meta/index.ts';
 import { badRequest, conflict, fieldInvalid, invalid } from '../errors.ts';
 import { type BodySyntaxError, bodyText, decodeOrRefuse } from '../http/body.ts';
 import type { ApiResponse } from '../http/message.ts';
@@ -12,7 +12,7 @@ import {
 } from '../patch/index.ts';
 import type { Call } from './call.ts';
 import { createObject } from './create.ts';
-import { reportPatchProblems, shape } from './decode.ts';
+import { reportPatchProblems, shape, unfitPatch } from './decode.ts';
 import { trackManager } from './managed-fields.ts';
 import { timeText } from './now.ts';
 import { type FieldValidation, writeOptions } from './options.ts';
@@ -81,16 +81,27 @@ function checkPatchBody(type: string, value: unknown): void {
 function finishPatched(call: Call, object: KubeObject, current: KubeObject): string[] {
   checkSameKind(call, object);
   checkSameObject(call, object.metadata?.uid, current);
-  const problems = shape(call, object);
+  const problems = shapePatched(call, object);
   checkNameAndPlace(call, object);
   return problems;
+}
+
+/** Throws 422 with what the patch made where a value has a wrong type. */
+function shapePatched(call: Call, object: KubeObject): string[] {
+  try {
+    return shape(call, object);
+  } catch (error) {
+    if (!isApiError(error, 'BadRequest')) throw error;
+    const why = error.message.replace(/^.*? cannot be handled as a [^:]*: /, '');
+    throw unfitPatch(object, why);
+  }
 }
 
 /** Throws 422 where a patch means another object of the name. */
 function checkSameObject(call: Call, uid: unknown, current: KubeObject): void {
   if (uid === undefined || uid === null || uid === '' || uid === current.metadata.uid) return;
   const wrong = fieldInvalid('metadata.uid', uid, 'field is immutable');
-  throw invalid(call.served.resource, call.name, [wrong, wrong]);
+  throw invalid(call.served.resource, call.name, call.served.strategy.custom ? [wrong, wrong] : [wrong]);
 }
 
 /** Throws 422 where a patch made another kind of the object. */
@@ -105,6 +116,17 @@ function checkSameKind({ served, name }: Call, object: KubeObject): void {
   throw invalid({ group, kind: String(kind ?? '') }, name, [fieldInvalid(field, got ?? '', `must be ${must}`)]);
 }
 
+/** Throws 400: what is applied is a set, and says each owner once. */
+function refuseRepeatedOwners({ metadata }: KubeObject, subject: string): void {
+  const owners: unknown = (metadata as { ownerReferences?: unknown } | undefined)?.ownerReferences;
+  if (!Array.isArray(owners)) return;
+  const uids = owners.map((owner: { uid?: unknown } | null) => owner?.uid);
+  const repeated = uids.find((uid, index) => typeof uid === 'string' && uids.indexOf(uid) !== index);
+  if (repeated === undefined) return;
+  const why = `.metadata.ownerReferences: duplicate entries for key [uid=${JSON.stringify(repeated)}]`;
+  throw badRequest(`failed to create typed patch object (${subject}): ${why}`);
+}
+
 /** Server-side apply: makes the object where it is not there. */
 async function apply(call: Call): Promise<ApiResponse> {
   const { request, served } = call;
@@ -117,6 +139,7 @@ async function apply(call: Call): Promise<ApiResponse> {
     const { value, duplicates } = decodeOrRefuse(text, format, report && mode !== 'Ignore', undecodable);
     if (report) reportApplyDuplicates(call, mode, duplicates);
     const { applied, subject } = checkApplied(call, value);
+    refuseRepeatedOwners(applied, subject);
     const [unknown] = shape(call, applied);
     if (unknown !== undefined) {
       const path = /^unknown field "(.*)"$/.exec(unknown)?.[1] ?? unknown;

@@ -235,7 +235,7 @@ export function validateUpdate(call: Call, next: KubeObject, old: KubeObject, se
 /** PUT of a custom resource must name the version it replaces. Throws 422. */
 export function requireResourceVersion(call: Call, object: KubeObject): void {
   const asked = object.metadata.resourceVersion ?? '';
-  if ((asked !== '' && asked !== '0') || call.served.strategy.unconditionalUpdate) return;
+  if (!/^0*$/.test(asked) || call.served.strategy.unconditionalUpdate) return;
   const { group, plural } = call.served.resource;
   throw invalid({ group, kind: plural }, object.metadata.name, [
     fieldInvalid('metadata.resourceVersion', 0, 'must be specified for an update'),

@@ -55,7 +55,7 @@ export async function collect(call: Call, { exact = false } = {}): Promise<Colle
   const asked = query.get('resourceVersion') ?? '';
   checkListParameters(call, asked, query.get('resourceVersionMatch') ?? '', token);
   // Any version will do: kube-apiserver answers that from its cache, whole.
-  const limit = asked === '0' && token === '' ? 0 : wanted;
+  const limit = asked === '0' ? 0 : wanted;
   const from = token === '' ? undefined : decodeContinue(token);
   const revision =
     from !== undefined && from.revision >= 0 ? from.revision : exactRevision(call, asked, exact || limit > 0);

@@ -126,7 +126,7 @@ function keepTimes(next: KubeObject, old: KubeObject): void {
 
 /** Throws 409 where the object names a version that is not the current one. */
 function checkVersion(call: Call, next: KubeObject, record: StoredRecord): void {
-  const asked = next.metadata.resourceVersion ?? '';
+  const asked = (next.metadata.resourceVersion ?? '').replace(/^0+(?=\d)/, '');
   if (asked === '' || asked === '0') return;
   if (!/^\d+$/.test(asked)) {
     throw invalid(call.served.resource, call.name, [

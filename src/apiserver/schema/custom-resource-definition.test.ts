@@ -21,7 +21,7 @@ const spec = (properties: Record<string, unknown>, more: Record<string, unknown>
   properties: { spec: { type: 'object', properties, ...more } },
 });
 
-const at = 'spec.versions[0].schema.openAPIV3Schema.properties[spec]';
+const at = 'spec.validation.openAPIV3Schema.properties[spec]';
 const check = (schema: Record<string, unknown>, version?: Record<string, unknown>) =>
   checkCustomResourceDefinition(definition(schema, version)).map((error) => `${error.field}: ${error.message}`);
 
@@ -107,7 +107,7 @@ describe('checkCustomResourceDefinition', () => {
     [
       'a rule that does not compile',
       { a: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self.b' }] } },
-      `${at}.properties[a].x-kubernetes-validations[0].rule: Invalid value: "self.b": compilation failed: Cannot index type 'string'`,
+      `${at}.properties[a].x-kubernetes-validations[0].rule: Invalid value: {"Rule":"self.b","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: Cannot index type 'string'`,
     ],
   ])('%s', (_, properties, message) => {
     expect(check(spec(properties))).toEqual([message]);
@@ -130,8 +130,8 @@ describe('checkCustomResourceDefinition', () => {
     expect(checkCustomResourceDefinition(broken).map((error) => error.field)).toEqual([
       'metadata.name',
       'spec.versions',
-      'spec.versions[0].additionalPrinterColumns[0].type',
-      'spec.versions[0].additionalPrinterColumns[0].JSONPath',
+      'spec.additionalPrinterColumns[0].type',
+      'spec.additionalPrinterColumns[0].JSONPath',
     ]);
   });
 

@@ -1,4 +1,4 @@
-import type { CustomResourceDefinition } from '../../meta/index.ts';
+import { type CustomResourceDefinition, jsonEqual } from '../../meta/index.ts';
 import { compileJsonPath } from '../table/jsonpath.ts';
 import { compileRules, type RuleProblem } from './cel/rules.ts';
 import { printValue } from './failure.ts';
@@ -59,7 +59,7 @@ export function checkCustomResourceDefinition(definition: CustomResourceDefiniti
     );
   }
   checkVersions(spec, report);
-  return errors;
+  return heldOnce(errors, spec.versions);
 }
 
 function checkNames(
@@ -173,9 +173,10 @@ function checkVersion(version: Record<string, unknown>, at: string, report: Repo
     if (problems.length === 0) {
       const broken: RuleProblem[] = [];
       compileRules(schema, broken);
-      for (const { at: segments, index, field, value, message } of broken) {
+      for (const { at: segments, index, field, value, message, declared } of broken) {
         const where = [path, ...segments, `x-kubernetes-validations[${index}]`, field].join('.');
-        report('FieldValueInvalid', where, `Invalid value: ${printValue(value)}: ${message}`);
+        const given = field === 'rule' || field === 'messageExpression' ? goRule(declared) : printValue(value);
+        report('FieldValueInvalid', where, `Invalid value: ${given}: ${message}`);
       }
     }
   }
@@ -199,6 +200,48 @@ function checkVersion(version: Record<string, unknown>, at: string, report: Repo
       );
     }
   }
+}
+
+/** A rule as a refusal shows it: as Go holds it. */
+function goRule(declared: Record<string, unknown>): string {
+  const { rule = '', message = '', messageExpression = '', reason = null, fieldPath = '', optionalOldSelf } = declared;
+  return JSON.stringify({
+    Rule: rule,
+    Message: message,
+    MessageExpression: messageExpression,
+    Reason: reason,
+    FieldPath: fieldPath,
+    OptionalOldSelf: optionalOldSelf ?? null,
+  });
+}
+
+const shared: readonly (readonly [part: string, top: string])[] = [
+  ['schema', 'spec.validation'],
+  ['additionalPrinterColumns', 'spec.additionalPrinterColumns'],
+  ['subresources', 'spec.subresources'],
+  ['selectableFields', 'spec.selectableFields'],
+];
+
+/**
+ * Errors where kube-apiserver finds them: what all versions have in common it holds once, beside them, and so it says it
+ * once.
+ */
+function heldOnce(errors: readonly FieldError[], versions: unknown): FieldError[] {
+  const list = Array.isArray(versions) ? versions.filter(isObject) : [];
+  const common = shared.filter(
+    ([part]) => list[0]?.[part] !== undefined && list.every((version) => jsonEqual(version[part], list[0]?.[part])),
+  );
+  return errors.flatMap((error) => {
+    for (const [part, top] of common) {
+      const [, index, rest] = /^spec\.versions\[(\d+)\]\.(.*)$/.exec(error.field) ?? [];
+      if (rest === undefined || !(rest === part || rest.startsWith(`${part}.`) || rest.startsWith(`${part}[`)))
+        continue;
+      if (index !== '0') return [];
+      const message = error.message.replaceAll(`spec.versions[0].${part}`, top);
+      return [{ ...error, field: `${top}${rest.slice(part.length)}`, message }];
+    }
+    return [error];
+  });
 }
 
 const mostSelectableFields = 8;

@@ -128,6 +128,10 @@ function checkLevel(schema: JsonSchema, path: string, report: Report, level: Lev
       'Invalid value: must be object if x-kubernetes-embedded-resource is true',
     );
   }
+  if (isEmbedded(schema) && !preserves(schema) && propertiesOf(schema).length === 0) {
+    const without = 'x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields';
+    report('FieldValueRequired', `${path}.properties`, `Required value: must not be empty if ${without}`);
+  }
   if (preserves(schema) && type !== 'object' && type !== undefined && type !== '') {
     report(
       'FieldValueInvalid',

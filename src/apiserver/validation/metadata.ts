@@ -67,15 +67,9 @@ function checkShape(
     case 'number':
       if (!Number.isSafeInteger(value)) throw mistyped(value, key, 'int64');
       return;
-    case 'time': {
-      const time = typeof value === 'string' ? parseTime(value) : undefined;
-      if (time === undefined) {
-        const text = JSON.stringify(value);
-        throw new Error(`parsing time ${text} as "2006-01-02T15:04:05Z07:00": cannot parse ${text} as "2006"`);
-      }
-      fields[key] = formatTime(time);
+    case 'time':
+      fields[key] = formatTime(timeOf(value));
       return;
-    }
     case 'strings':
       if (!Array.isArray(value)) throw mistyped(value, key, '[]string');
       for (const item of value) if (typeof item !== 'string') throw mistyped(item, key, 'string');
@@ -106,8 +100,17 @@ function checkShape(
       if (!Array.isArray(value) || value.some((entry) => typeof entry !== 'object' || entry === null)) {
         throw mistyped(value, key, '[]v1.ManagedFieldsEntry');
       }
+      for (const { time } of value as { time?: unknown }[]) if (time !== undefined && time !== null) timeOf(time);
       return;
   }
+}
+
+/** Milliseconds since the Unix epoch. */
+function timeOf(value: unknown): number {
+  const time = typeof value === 'string' ? parseTime(value) : undefined;
+  if (time !== undefined) return time;
+  const text = JSON.stringify(value);
+  throw new Error(`parsing time ${text} as "2006-01-02T15:04:05Z07:00": cannot parse ${text} as "2006"`);
 }
 
 /** How encoding/json calls the form of a value. */

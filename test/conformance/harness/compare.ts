@@ -47,6 +47,7 @@ const keys: readonly ((item: Json) => Json)[] = [
   (item) => item.resource,
   (item) => item.groupVersion,
   (item) => (item.manager === undefined ? undefined : `${item.manager} ${item.operation} ${item.subresource ?? ''}`),
+  (item) => (item.manager === undefined ? undefined : `${item.manager} ${item.operation} ${item.apiVersion}`),
 ];
 
 /** Lists of named things by name, where all have one of their own; and then their order, as one more difference. */

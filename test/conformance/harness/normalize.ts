@@ -114,7 +114,7 @@ class Words {
     if (age.test(text)) return '<age>';
     text = text
       .replace(/(resource version: )\d{2,}/, '$1<version>')
-      .replace(/(current: |in record \()\d+/, '$1<version>');
+      .replace(/(current: |in record \(|ResourceVersion in the precondition \()\d+/g, '$1<version>');
     return text.replace(/("resourceVersion":")\d+/g, '$1<version>');
   }
 }

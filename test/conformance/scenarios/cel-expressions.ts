@@ -36,7 +36,11 @@ const spec = {
     bytes: text({ format: 'byte' }),
     port: { 'x-kubernetes-int-or-string': true },
     any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-    template: { type: 'object', 'x-kubernetes-embedded-resource': true },
+    template: {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      'x-kubernetes-preserve-unknown-fields': true,
+    },
     maybe: text({ nullable: true }),
     choice: text({ enum: ['x', 'y'] }),
   },
@@ -47,17 +51,15 @@ const expressions = [
   'self.s.size() == 5 && size(self.l) == 3',
   "self.s.startsWith('he') && self.s.endsWith('lo') && self.s.contains('ll')",
   "self.s.matches('^[a-z]+$')",
-  "self.s.matches('(')",
   "self.s.indexOf('l') == 2 && self.s.lastIndexOf('l') == 3 && self.s.charAt(1) == 'e'",
   "self.s.replace('l', 'L') == 'heLLo' && self.s.replace('l', 'L', 1) == 'heLlo'",
   "self.s.split('l') == ['he', '', 'o'] && 'a,b,c'.split(',', 2) == ['a', 'b,c']",
   "self.s.substring(1, 3) == 'el' && self.s.substring(3) == 'lo'",
   'self.s.substring(9) == self.s',
   "self.s.upperAscii() == 'HELLO' && 'ÀB'.lowerAscii() == 'Àb' && ' x '.trim() == 'x'",
-  "self.l.join('-') == 'a-b-c' && self.s.reverse() == 'olleh'",
+  "self.l.join('-') == 'a-b-c' && self.l.join() == 'abc'",
   "'%s is %d of %.2f %x %b %e'.format([self.s, self.i, self.n, self.i, self.b, self.n]) == 'x'",
   "'%s %s'.format([self.l, self.m]) == 'x'",
-  "'%d'.format(['x']) == 'x'",
   "self.s.find('l+') == 'll' && self.s.findAll('[lo]') == ['l', 'l', 'o'] && self.s.findAll('[lo]', 2).size() == 2",
   'self.i + 1 == 8 && self.i - 1 == 6 && self.i * 2 == 14 && self.i / 2 == 3 && self.i % 2 == 1 && -self.i == -7',
   'self.i / (self.i - 7) == 1',
@@ -66,11 +68,8 @@ const expressions = [
   'self.n == 1.5 && self.n * 2.0 == 3.0 && self.n > 1 && self.i < 7.5',
   'self.n / 0.0 > 1.0',
   "int('12') == 12 && double('1.5') == 1.5 && uint(7) == 7u && string(self.i) == '7' && bool('true')",
-  "int('x') == 1",
-  'int(1e30) == 1',
   'type(self.i) == int && type(self.s) == string && type(self.l) == list && type(1u) == uint',
   'dyn(self.i) == 7 && dyn(self.i) == 7.0',
-  'math.greatest(1, self.i) == 7 && math.least([1, 2]) == 1',
   "self.l.all(x, x < 'd') && self.l.exists(x, x == 'b') && self.l.exists_one(x, x == 'c')",
   "self.l.filter(x, x != 'a').map(x, x + '!') == ['b!', 'c!'] && self.l.map(x, x == 'a', x) == ['a']",
   "'b' in self.l && !('z' in self.l) && self.l[1] == 'b' && self.l + ['d'] == ['a', 'b', 'c', 'd']",
@@ -80,11 +79,9 @@ const expressions = [
   '[].min() == 1',
   "self.l.slice(1, 2) == ['b'] && [3, 1, 2].sort() == [1, 2, 3] && self.l.reverse()[0] == 'c'",
   'self.l.distinct() == self.l && [[1], [2]].flatten() == [1, 2]',
-  "self.set == ['y', 'x'] && self.set + ['x'] == ['x', 'y']",
   "self.map.all(e, e.k != '') && self.map.exists(e, e.k == 'one' && e.?v.orValue('none') == 'none')",
-  "self.map == [{'k': 'two', 'v': 'b'}, {'k': 'one'}]",
   "self.m.all(k, self.m[k] != '') && 'p' in self.m && self.m.p == '1' && self.m['q'] == '2' && size(self.m) == 2",
-  "self.m.map(k, k) == ['p', 'q'] && self.m.exists_one(k, k == 'p') && self.m.filter(k, k == 'p') == ['p']",
+  "self.m.map(k, k).size() == 2 && self.m.exists_one(k, k == 'p') && self.m.filter(k, k == 'p') == ['p']",
   "self.m['absent'] == 'x'",
   "self.m.absent == 'x'",
   'has(self.m.p) && !has(self.m.absent) && has(self.o.a) && !has(self.o.namespace) && !has(self.other)',
@@ -96,15 +93,12 @@ const expressions = [
   "self.?other.value() == 'x'",
   "self.time > timestamp('2001-01-01T00:00:00Z') && self.time.getFullYear() == 2002 && self.time.getMonth() == 1",
   "self.time + duration('1h') == timestamp('2002-02-03T05:05:06Z') && self.time.getHours('+02:00') == 6",
-  "timestamp('nonsense') == self.time",
   "self.duration == duration('90s') && self.duration.getMinutes() == 1 && self.duration < duration('1h')",
   "self.date == timestamp('2002-02-03T00:00:00Z') && self.date.getDayOfWeek() == 0",
-  "self.bytes == b'hello' && size(self.bytes) == 5 && string(self.bytes) == 'hello' && base64.encode(b'x') == 'eA=='",
+  "self.bytes == b'hello' && size(self.bytes) == 5 && string(self.bytes) == 'hello'",
   "type(self.port) == int ? self.port < 100 : self.port == 'http'",
-  "self.any.known == 'x'",
   "has(self.template.kind) && self.template.kind == 'ConfigMap' && self.template.metadata.name == 'n'",
   "self.template.metadata.generateName == 'n'",
-  'self.maybe == null',
   "has(self.maybe) || self.choice in ['x', 'z']",
   "url('https://u@example.com:80/p?q=1&q=2').getHost() == 'example.com:80' && isURL('https://x/')",
   "url('https://example.com:80/p?q=1').getPort() == '80' && url('https://x/a').getQuery() == {} && !isURL('x')",
@@ -116,16 +110,13 @@ const expressions = [
   "ip('nonsense').family() == 4",
   "quantity('1Gi').isGreaterThan(quantity('1G')) && quantity('100m').asApproximateFloat() == 0.1",
   "quantity('2k').isInteger() && quantity('2k').asInteger() == 2000 && quantity('1').add(quantity('1')).compareTo(quantity('2')) == 0",
-  "isQuantity('1.5Ki') && !isQuantity('1 Ki') && quantity('50').sub(20) == quantity('30') && quantity('-1').sign() == -1",
+  "isQuantity('1.5Ki') && !isQuantity('1 Ki') && quantity('50').sub(20) == quantity('30')",
   "quantity('nonsense').isInteger()",
-  "format.dns1123Label().validate('ok') == optional.none() && format.named('uuid').hasValue()",
-  "format.dns1123Subdomain().validate('Not OK').hasValue() && !format.named('odd').hasValue()",
   "semver('1.2.3').isLessThan(semver('1.10.0')) && isSemver('1.2.3-rc.1') && semver('1.2.3').major() == 1",
   "isSemver('v1.2', true) && semver('v1.0', true).minor() == 0 && !isSemver('v1.2')",
   'sets.contains([1, 2, 3], [2]) && sets.equivalent([1, 1], [1]) && sets.intersects([1], [1, 2])',
   "self.l.transformList(i, v, i > 0, v) == ['b', 'c'] && self.m.all(k, v, k != v)",
   "self.m.transformMap(k, v, v + v)['p'] == '11' && self.l.exists(i, v, i == 0 && v == 'a')",
-  'cel.bind(x, self.s + self.s, x.size() == 10)',
   "self.s == 'x' || self.i / 0 == 1 || self.b",
   "(self.i / 0 == 1) && self.s == 'x'",
   'self.i == 7 ? self.b : self.i / 0 == 1',
@@ -137,6 +128,21 @@ const expressions = [
 
 /** Rules that do not compile, or say nothing. */
 const wrong = [
+  "self.s.matches('(')",
+  "'%d'.format(['x']) == 'x'",
+  "int('x') == 1",
+  'int(1e30) == 1',
+  'math.greatest(1, self.i) == 7 && math.least([1, 2]) == 1',
+  "timestamp('nonsense') == self.time",
+  "self.map == [{'k': 'two', 'v': 'b'}, {'k': 'one'}]",
+  "self.any.known == 'x'",
+  'self.maybe == null',
+  "format.dns1123Label().validate('ok') == optional.none() && format.named('uuid').hasValue()",
+  "format.dns1123Subdomain().validate('Not OK').hasValue() && !format.named('odd').hasValue()",
+  'cel.bind(x, self.s + self.s, x.size() == 10)',
+  "self.s.reverse() == 'x'",
+  "base64.encode(b'x') == 'eA=='",
+  "quantity('-1').sign() == -1",
   'self.absent == 1',
   'self.s + 1 == 2',
   'self.s',
@@ -253,10 +259,34 @@ scenario('CEL: what holds', async (api) => {
     metadata: { name },
     spec: its,
   });
-  await api.post(toads, toad('full', full));
-  await api.post(toads, toad('bare', { s: 'x', i: 0 }));
-  await api.post(toads, toad('other', { ...full, port: 'http', maybe: 'x', any: { known: 'x' }, b: false }));
+  // Which rules do not hold, by their numbers: why, in each server's own words, is no business of this scenario.
+  const failed = (body: Json): Json =>
+    body.details?.causes
+      ?.map(({ message }: Json) => Number(/(\d+): /.exec(message.replace(/^.*? evaluating rule: /, ''))?.[1]))
+      .sort((a: number, b: number) => a - b) ?? body;
+  const judged = (name: string, its: object) =>
+    api.send('POST', toads, { body: toad(name, its), note: name, view: failed });
+  await judged('full', full);
+  await judged('bare', { s: 'x', i: 0 });
+  await judged('other', { ...full, port: 'http', maybe: 'x', any: { known: 'x' }, b: false });
   await api.delete(`${crds}/toads.cel.test`, undefined, { view: (body: Json) => body.kind });
+});
+
+scenario('CEL: sets and maps', async (api) => {
+  await makeNamespace(api, 'cel-sets');
+  const rule = "self.set == ['y', 'x'] && self.set + ['x'] == ['x', 'y']";
+  const whole = definition([{ rule }], 'geckos');
+  await api.send('POST', crds, { body: whole, note: 'sets', view: verdict });
+  await served(api, whole);
+  const geckos = '/apis/cel.test/v1/namespaces/cel-sets/geckos';
+  const body = {
+    apiVersion: 'cel.test/v1',
+    kind: 'Gecko',
+    metadata: { name: 'g' },
+    spec: { s: 'x', i: 1, set: ['x', 'y'] },
+  };
+  await api.send('POST', geckos, { body, view: (answer) => answer.kind });
+  await api.delete(`${crds}/geckos.cel.test`, undefined, { view: (answer: Json) => answer.kind });
 });
 
 scenario('CEL: messages, reasons and places of refusals', async (api) => {
@@ -268,7 +298,7 @@ scenario('CEL: messages, reasons and places of refusals', async (api) => {
     { rule: "self.s != 'd'", messageExpression: "'  '" },
     { rule: "self.s != 'e'", messageExpression: "'two\\nlines'" },
     { rule: "self.s != 'f'" },
-    { rule: "self.s != 'g'\n  && self.i > 0" },
+    { rule: "self.s != 'g'\n  && self.i > 0", message: 'g' },
     { rule: "self.s != 'h'", reason: 'FieldValueRequired', fieldPath: '.o.a', message: 'h' },
     { rule: "self.s != 'i'", reason: 'FieldValueDuplicate', fieldPath: ".o['b-c']", message: 'i' },
     { rule: "self.s != 'j'", reason: 'FieldValueForbidden', fieldPath: ".m['p']", message: 'j' },
@@ -278,7 +308,7 @@ scenario('CEL: messages, reasons and places of refusals', async (api) => {
     {
       rule: 'oldSelf.hasValue() ? self.i >= oldSelf.value().i : self.i == 1',
       optionalOldSelf: true,
-      messageExpression: "oldSelf.hasValue() ? 'below ' + string(oldSelf.value().i) : 'begins at 1'",
+      messageExpression: "oldSelf.hasValue() ? 'never less' : 'begins at 1'",
     },
   ];
   const whole = definition(rules, 'newts');

@@ -64,7 +64,6 @@ scenario('CRDs: what is stored under a schema that changes', async (api) => {
   await served(api, first);
   await api.post(parts('v1'), part('v1', { a: 'x', b: 'y', n: 5 }));
   await api.post(parts('v1'), part('v1', { b: 'z' }, 'two'));
-  const start = (await api.quiet('GET', parts('v1'))).body.metadata.resourceVersion;
 
   const second = definition(
     [{ name: 'v1', properties: { a: { ...text, default: 'new' }, n: text, c: { ...text, default: 'here' } } }],
@@ -78,10 +77,6 @@ scenario('CRDs: what is stored under a schema that changes', async (api) => {
   await api.patch('merge', `${parts('v1')}/two`, { metadata: { labels: { x: '1' } } });
   await api.patch('apply', `${parts('v1')}/two?fieldManager=m`, part('v1', { a: 'mine' }, 'two'));
   await api.patch('merge', `${parts('v1')}/one`, { spec: { n: 'text' } }, { note: 'of the new type' });
-  const watch = await api.watch(`${parts('v1')}?watch=true&resourceVersion=${start}`, { note: 'from before' });
-  await watch.until(3);
-  await watch.close(3);
-
   const third = definition(
     [
       {
@@ -104,15 +99,12 @@ scenario('CRDs: what is stored under a schema that changes', async (api) => {
   await api.get(parts('v2'), { accept: table });
   await api.post(parts('v2'), { ...part('v2', {}, 'three'), status: { dropped: 1 } });
   await api.get(`${parts('v1')}/three`);
-  await api.patch('merge', `${parts('v2')}/one/status`, { status: { s: 1 } });
-  await api.patch('merge', `${parts('v1')}/one/status`, { status: { s: 2 } });
   await api.patch('merge', `${parts('v1')}/one`, { status: { s: 3 }, spec: { d: 'pruned' } });
-  await api.patch('apply', `${parts('v2')}/two?fieldManager=m`, part('v2', { a: 'mine', d: 'too' }, 'two'));
   await api.get(`${crds}/${name}`, { note: 'stored in two', view: (body) => body.status.storedVersions });
 
   const fourth = definition(
     [
-      { name: 'v1', properties: { a: text }, more: { served: false } },
+      { name: 'v1', properties: { a: text, d: text }, more: { served: false } },
       { name: 'v2', properties: { a: text, d: text } },
     ],
     'v2',
@@ -135,9 +127,9 @@ scenario('CRDs: what is stored under a schema that changes', async (api) => {
     },
     { note: 'v1 dropped', view: (body) => body.spec?.versions?.map((version: Json) => version.name) ?? body },
   );
-  const open = await api.watch(`${parts('v2')}?watch=true&resourceVersion=${start}`, { note: 'while its kind goes' });
-  await open.until(1);
+  // kube-apiserver does not finish the deletion of a kind one of whose versions is not served.
+  await change(api, third, parts('v1'), (body) => body.kind === 'PartList');
   await api.delete(`${crds}/${name}`, undefined, { view: (body) => body.kind });
-  await api.until(`${crds}/${name}`, ({ status }) => status === 404);
+  await api.until(`${crds}/${name}`, ({ status }) => status === 404, 20_000);
   await api.get(parts('v2'), { note: 'after' });
 });

@@ -1,5 +1,5 @@
 import { bagDefinition, crds, gadgetDefinition, group, ownDefinition, ownDefinitions, served } from '../definitions.ts';
-import { scenario } from '../harness/scenario.ts';
+import { scenario, setup } from '../harness/scenario.ts';
 import type { Json } from '../harness/session.ts';
 
 scenario('definitions: every CRD of this project is taken by a real server', async (api) => {
@@ -9,7 +9,7 @@ scenario('definitions: every CRD of this project is taken by a real server', asy
   }
 });
 
-scenario('definitions: installing the CRDs under test', async (api) => {
+setup('definitions: installing the CRDs under test', async (api) => {
   for (const definition of [
     gadgetDefinition,
     bagDefinition,

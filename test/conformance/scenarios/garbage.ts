@@ -120,7 +120,7 @@ controllerScenario('garbage: owners deleted in the foreground', async (api) => {
   const itself = (await api.quiet('GET', `${place.gadgets}/itself`)).body;
   await api.quiet('PATCH', `${place.gadgets}/itself`, {
     type: 'application/merge-patch+json',
-    body: { metadata: { ownerReferences: [reference(itself, blocking)] } },
+    body: { metadata: { ownerReferences: [reference(itself)] } },
   });
   await api.delete(`${place.gadgets}/itself`, policy('Foreground'));
   await place.gone(`${place.gadgets}/itself`);
@@ -269,14 +269,14 @@ controllerScenario('aggregated roles are filled', async (api) => {
   const rules = (length: number) => (answer: Answer) => (answer.body.rules ?? []).length === length;
   await api.quiet('POST', roles, { body: role('filled', { ...collecting, rules: [rule('overwritten')] }) });
   await api.quiet('POST', roles, { body: role('part-b', { rules: [rule('b'), rule('a')] }, { part: 'filled' }) });
-  await api.quiet('POST', roles, { body: role('part-a', { rules: [rule('a')] }, { part: 'filled' }) });
-  await api.until(`${roles}/filled`, rules(2), patience);
+  await api.quiet('POST', roles, { body: role('part-a', { rules: [rule('c'), rule('a')] }, { part: 'filled' }) });
+  await api.until(`${roles}/filled`, rules(3), patience);
   await api.get(`${roles}/filled`, { note: 'filled' });
   await api.quiet('PATCH', `${roles}/part-b`, {
     type: 'application/merge-patch+json',
     body: { metadata: { labels: { part: null } } },
   });
-  await api.until(`${roles}/filled`, rules(1), patience);
+  await api.until(`${roles}/filled`, rules(2), patience);
   await api.get(`${roles}/filled`, { note: 'one left', view: (body) => body.rules });
   for (const name of ['filled', 'part-a', 'part-b']) await api.quiet('DELETE', `${roles}/${name}`);
 });

@@ -55,7 +55,7 @@ interface CheckedNode {
   setMeta(key: string, value: unknown): void;
 }
 
-/** Adds charges to a checked expression, and makes `matches` linear. Returns whether it reads `oldSelf`. */
+/** Adds charges to a checked expression, and makes `matches` linear and changes of case those of ASCII. Returns whether it reads `oldSelf`. */
 export function instrument(root: ASTNode): { readsOldSelf: boolean } {
   let readsOldSelf = false;
   const seen = new Set<unknown>();
@@ -129,9 +129,23 @@ function addCharges(node: CheckedNode): void {
         };
         return;
       }
+      if (name === 'upperAscii' || name === 'lowerAscii') asciiOnly(node, name);
       chargeHandle(node, (args) => sumSizes(args[0] as unknown[]));
     }
   }
+}
+
+/** cel-js changes the case of every letter there is. */
+function asciiOnly(node: CheckedNode, name: 'upperAscii' | 'lowerAscii'): void {
+  const handle = node.handle;
+  if (handle === undefined) return;
+  node.handle = (args, ...rest) => {
+    const [text] = args as unknown[];
+    if (typeof text !== 'string') return handle(args, ...rest);
+    return name === 'upperAscii'
+      ? text.replace(/[a-z]+/g, (part) => part.toUpperCase())
+      : text.replace(/[A-Z]+/g, (part) => part.toLowerCase());
+  };
 }
 
 function chargeHandle(node: CheckedNode, cost: (args: unknown[]) => number): void {

@@ -13,7 +13,11 @@ export function registerNetworking(environment: Environment): void {
   environment.registerType('IpNamespace', IpNamespace);
   environment.registerConstant('ip', 'IpNamespace', new IpNamespace());
 
-  const ip = (text: string) => Ip.parse(text) ?? fail(`IP Address ${JSON.stringify(text)} parse error`);
+  const ip = (text: string) =>
+    Ip.parse(text) ??
+    fail(
+      `IP Address ${JSON.stringify(text)} parse error during conversion from string: ParseAddr(${JSON.stringify(text)}): unable to parse IP`,
+    );
   const cidr = (text: string) => Cidr.parse(text) ?? fail(`network address parse error: ${JSON.stringify(text)}`);
   add('isIP(string): bool', (text: string) => Ip.parse(text) !== undefined);
   add('ip(string): net.IP', ip);

@@ -13,7 +13,6 @@ export function registerQuantities(environment: Environment): void {
     if (value === undefined) throw new EvaluationError(`quantity parse error: ${JSON.stringify(text)}`);
     return value;
   });
-  add(`${type}.sign(): int`, (value: Quantity) => (value.units > 0n ? 1n : value.units < 0n ? -1n : 0n));
   add(`${type}.isInteger(): bool`, (value: Quantity) => value.toInteger() !== undefined);
   add(`${type}.asInteger(): int`, (value: Quantity) => {
     const integer = value.toInteger();

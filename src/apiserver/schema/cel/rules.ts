@@ -6,6 +6,7 @@ import { correlate } from '../ratchet.ts';
 import type { FieldError, JsonSchema } from '../schema.ts';
 import { closeRuleBudget, instrument, openObjectBudget, openRuleBudget } from './budget.ts';
 import { celEnvironment } from './environment.ts';
+import { wrongLiteral } from './literals.ts';
 import { TypeDeclarations } from './types.ts';
 
 /** What is wrong with the rules of a schema, as found when compiling them. */
@@ -13,9 +14,11 @@ export interface RuleProblem {
   /** Where in the schema the node with the rule is, as segments of a schema path. */
   readonly at: string[];
   readonly index: number;
-  readonly field: 'rule' | 'messageExpression' | 'fieldPath' | 'reason';
+  readonly field: 'rule' | 'messageExpression' | 'fieldPath' | 'reason' | 'optionalOldSelf';
   readonly value: string;
   readonly message: string;
+  /** The rule as it is declared. */
+  readonly declared: Record<string, unknown>;
 }
 
 /** `settled`: what of `value` is the very same as in `old` is known to be right, but for rules that read both. */
@@ -150,7 +153,8 @@ function compileOwn(schema: JsonSchema, context: Context, at: string[]): Evaluat
   const rules: Rule[] = [];
   const broken: Failure[] = [];
   const problem = (index: number, field: RuleProblem['field'], value: string, message: string) => {
-    context.problems.push({ at, index, field, value, message });
+    const one = isObject(declared[index]) ? declared[index] : {};
+    context.problems.push({ at, index, field, value, message, declared: one });
     broken.push(
       failure('FieldValueInvalid', 'Invalid value', `${message} evaluating rule: ${value}`, { ratchets: false }),
     );
@@ -162,7 +166,7 @@ function compileOwn(schema: JsonSchema, context: Context, at: string[]): Evaluat
       problem(index, 'rule', text, 'x-kubernetes-validations needs a type: the value is not visible to rules');
       continue;
     }
-    const compiled = compileRule(rule, text, type.name, context.environment, (field, value, message) =>
+    const compiled = compileRule(rule, text, type.name, schema, context.environment, (field, value, message) =>
       problem(index, field, value, message),
     );
     if (compiled !== undefined) rules.push(compiled);
@@ -197,6 +201,7 @@ function compileRule(
   rule: Record<string, unknown>,
   text: string,
   type: string,
+  schema: JsonSchema,
   environment: Environment,
   problem: (field: RuleProblem['field'], value: string, message: string) => void,
 ): Rule | undefined {
@@ -217,16 +222,20 @@ function compileRule(
   if (fieldSegments === undefined) {
     problem('fieldPath', fieldPath, 'fieldPath must be a path of fields such as .spec.x or .spec["a-b"]');
   }
+  if (optionalOld && !evaluate.readsOldSelf) {
+    problem('optionalOldSelf', 'true', 'may not be set if oldSelf is not used in rule');
+  }
   const reason = typeof rule.reason === 'string' ? rule.reason : 'FieldValueInvalid';
   if (!Object.hasOwn(reasons, reason))
     problem('reason', reason, `supported reasons: ${Object.keys(reasons).join(', ')}`);
   return {
     evaluate: evaluate.program,
     text: text.trim(),
-    message: typeof rule.message === 'string' && rule.message !== '' ? rule.message : undefined,
-    messageExpression: messageExpression?.program,
+    message: typeof rule.message === 'string' && rule.message !== '' ? rule.message.trim() : undefined,
+    // What may not be there a message cannot speak of.
+    messageExpression: optionalOld && messageExpression?.readsOldSelf === true ? undefined : messageExpression?.program,
     reason: reasons[reason] ?? 'FieldValueInvalid',
-    fieldSegments: (fieldSegments ?? []).toReversed(),
+    fieldSegments: segmentsIn(schema, fieldSegments ?? []).toReversed(),
     readsOld: evaluate.readsOldSelf || (messageExpression?.readsOldSelf ?? false),
     optionalOld,
   };
@@ -252,6 +261,11 @@ function compileExpression(scope: Environment, text: string, result: string, pro
     }
     if (checked.type !== result && checked.type !== 'dyn') {
       problem(`must evaluate to a ${result}, found ${checked.type}`);
+      return undefined;
+    }
+    const wrong = wrongLiteral(program.ast, scope);
+    if (wrong !== undefined) {
+      problem(`compilation failed: ${wrong}`);
       return undefined;
     }
     return { program, ...instrument(program.ast) };
@@ -305,14 +319,12 @@ function refusal(
     return failure('FieldValueInvalid', bad, detail, options);
   }
   if (outcome.value !== false) {
-    return failure(
-      'FieldValueInvalid',
-      bad,
-      `${lowerFirst(outcome.error ?? 'no result')} evaluating rule: ${named}`,
-      options,
-    );
+    // What the value is instead of the value.
+    const unjudged = `Invalid value: ${printValue(kind ?? '')}`;
+    const detail = `${inKubernetesWords(outcome.error ?? 'no result')} evaluating rule: ${named}`;
+    return failure('FieldValueInvalid', unjudged, detail, options);
   }
-  const detail = messageOf(rule, variables);
+  const detail = rule.reason === 'FieldValueDuplicate' ? '' : messageOf(rule, variables);
   const body =
     rule.reason === 'FieldValueForbidden'
       ? 'Forbidden'
@@ -337,8 +349,30 @@ function messageOf(rule: Rule, variables: Record<string, unknown>): string {
   return rule.message ?? `failed rule: ${rule.text}`;
 }
 
-function lowerFirst(text: string): string {
-  return text.slice(0, 1).toLowerCase() + text.slice(1);
+/** What cel-js says where cel-go says it in other words. */
+const words: readonly (readonly [RegExp, string])[] = [
+  [/^modulo by zero$/i, 'modulus by zero'],
+  [/^integer overflow.*$/i, 'integer overflow'],
+  [/^no such key: index out of bounds, index (-?\d+) >= size \d+$/i, 'index out of bounds: $1'],
+  [/^optional value is not present$/i, 'optional.none() dereference'],
+  [/^No such key/, 'no such key'],
+  [/^Division by zero$/, 'division by zero'],
+];
+
+function inKubernetesWords(text: string): string {
+  const [pattern, instead] = words.find(([known]) => known.test(text)) ?? [/^[A-Z](?=[a-z])/, ''];
+  return instead === '' ? text.replace(pattern, (first) => first.toLowerCase()) : text.replace(pattern, instead);
+}
+
+/** Segments of a field path as an error writes them: keys of maps in brackets. */
+function segmentsIn(schema: JsonSchema, segments: readonly string[]): string[] {
+  let at: JsonSchema | undefined = schema;
+  return segments.map((segment) => {
+    const name = segment.slice(1);
+    const values: JsonSchema | undefined = at === undefined ? undefined : schemaAt(at, 'additionalProperties');
+    at = values ?? propertiesOf(at ?? {}).find(([known]) => known === name)?.[1];
+    return values === undefined ? segment : `[${name}]`;
+  });
 }
 
 /** `.spec.a["b-c"]` or `spec.a` as segments, outermost first; undefined where it is no such path. */

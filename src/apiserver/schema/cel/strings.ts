@@ -31,7 +31,6 @@ export function registerStrings(environment: Environment): void {
     const limit = Math.min(Number(count), parts.length - 1);
     return [parts.slice(0, limit + 1).join(to), ...parts.slice(limit + 1)].join(from);
   });
-  add('string.reverse(): string', (text: string) => Array.from(text).reverse().join(''));
   add('string.format(list<dyn>): string', (text: string, args: unknown[]) => formatText(text, args));
   add('string.find(string): string', (text: string, pattern: string) => {
     const found = expression(pattern).find(text);
