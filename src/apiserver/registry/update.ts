@@ -88,8 +88,9 @@ export async function modify(call: Call, modification: Modification): Promise<Ap
     modification.check?.(next);
     checkVersion(call, next, record);
     prepareUpdate(call, next, old);
-    // Kinds of the server itself have no revision of their schema.
-    const settled = call.served.schemaRevision > 0 && isOfToday(call.served, record);
+    // Kinds of the server itself have no revision of their schema; of several versions, another's may have judged it.
+    const { schemaRevision, siblings } = call.served;
+    const settled = schemaRevision > 0 && siblings === undefined && isOfToday(call.served, record);
     validateUpdate(call, next, old, settled);
     modification.track(next, old);
     keepTimes(next, old);
