@@ -16,7 +16,7 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, ...postgres, ...trust],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // No module keeps anything of its own: loading them anew for each file took a third of the time.
+          // No module keeps what a test could see: loading them anew for each file took a third of the time.
           isolate: false,
           maxWorkers: 2,
         },

@@ -26,6 +26,15 @@ const check = (schema: Record<string, unknown>, version?: Record<string, unknown
   checkCustomResourceDefinition(definition(schema, version)).map((error) => `${error.field}: ${error.message}`);
 
 describe('checkCustomResourceDefinition', () => {
+  test('says the same when it is asked again, and of a spec that is right looks at the name it comes under', () => {
+    const right = definition(spec({ size: { type: 'integer' } }));
+    const wrong = definition(spec({ size: { type: 'number of' } }));
+    const misnamed = { ...right, metadata: { name: 'others.example.com' } };
+    const told = [right, wrong, misnamed].map(checkCustomResourceDefinition);
+    expect(told.map((errors) => errors.map(({ field }) => field.split('.')[0]))).toEqual([[], ['spec'], ['metadata']]);
+    expect([right, wrong, misnamed].map(checkCustomResourceDefinition)).toEqual(told);
+  });
+
   test('a structural schema with defaults, lists and rules is served', () => {
     const conditions = {
       type: 'array',
