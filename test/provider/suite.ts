@@ -5,6 +5,7 @@ import {
   type Condition,
   findCondition,
   formatTime,
+  isApiError,
   type KubeObject,
   Namespace,
   parseTime,
@@ -357,8 +358,12 @@ class Stage {
     ] as const) {
       if (!(await cell.delete(type, key))) continue;
       const left = await cell.get(type as typeof Instance, key);
-      if (left !== undefined)
-        await cell.patch(type as typeof Instance, key, { type: 'merge', body: { metadata: { finalizers: null } } });
+      if (left === undefined) continue;
+      const body = { metadata: { finalizers: null } };
+      await cell.patch(type as typeof Instance, key, { type: 'merge', body }).catch((error) => {
+        // Whoever held it has let go meanwhile.
+        if (!isApiError(error, 'NotFound')) throw error;
+      });
     }
   }
 }
