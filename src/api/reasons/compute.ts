@@ -29,7 +29,7 @@ export const computeReasons = define({
   ],
   NoMatchingLocation: [
     'tenant',
-    'The deployment\u2019s location is not one the project can use.',
+    'A location that a placement names is not one the project can use: there is no LocationBinding for it that is available.',
     'Location {location} can not be used',
   ],
   AmbiguousServingLocation: [

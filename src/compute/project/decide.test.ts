@@ -176,6 +176,29 @@ describe('what a workload says', () => {
     expect(conditionOf(nowhere, 'Available')).toEqual(['False', 'NoMatchingLocations']);
   });
 
+  it('names each location that can not be used, of a placement that has others as well', () => {
+    const said = (locations: readonly string[], type: string) => {
+      const placement = {
+        name: 'here',
+        locations: locations.map((name) => ({ name })),
+        scaleSettings: { minReplicas: 1 },
+      };
+      const workload = workloadOf([placement]);
+      const ready = statusOf(1, 1, condition('Available', 'True', 'StableInstanceFound'));
+      const deployments = deploymentsFor({ workload }, ready);
+      const found = findCondition(decided({ workload, deployments }).status.conditions, type);
+      return `${found?.status} ${found?.message.split(' (see')[0]}`;
+    };
+    expect(said(['us-central-1'], 'ReplicasReady')).toBe('True All 1 instances are ready');
+    expect(said(['mars-1', 'us-central-1', 'mars-2'], 'ReplicasReady')).toBe(
+      'False Location mars-1, mars-2 can not be used',
+    );
+    expect(said(['mars-1', 'us-central-1'], 'Available')).toBe('True Placement here is available');
+    expect(said(['mars-1'], 'Available')).toBe(
+      'False Placement here selects no location that is ready: mars-1 can not be used',
+    );
+  });
+
   it('is the reason of most instances in all deployments, else the first of the alphabet', () => {
     const plan = with2(statusOf(1, 4, waits(3, 'NetworkNotFound')), statusOf(0, 4, waits(4, 'AddressPoolExhausted')));
     expect(findCondition(plan.status.conditions, 'ReplicasReady')?.message).toBe(

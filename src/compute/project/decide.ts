@@ -297,8 +297,10 @@ function statusOf(
     };
   });
   const total = all.map(countsOf).reduce(addReplicas, missingCounts(missing));
-  const unplaced = isTerminating(workload) ? undefined : placements.find((entry) => entry.locations.length === 0);
-  const nowhere = unplaced === undefined ? undefined : said('NoMatchingLocations', { placement: unplaced.name });
+  const faults = isTerminating(workload)
+    ? []
+    : workload.spec.placements.map((placement, index) => placementFault(placement, placements[index]?.locations ?? []));
+  const nowhere = faults.find((fault) => fault?.reason === 'NoMatchingLocations') ?? faults.find(Boolean);
   const available = availableOf('placement', ours, refused ?? (ours.length > 0 ? undefined : nowhere), {
     placement: availablePlacement(ours),
   });
@@ -322,8 +324,18 @@ function statusOf(
   };
 }
 
-function said<R extends 'NoMatchingLocations'>(reason: R, params: { placement: string }): Said {
-  return { reason, message: reasonMessage(reason, params) };
+/** What a placement asks for and can not have: any place at all, or one of those it names. */
+function placementFault(placement: Placement, locations: readonly { name: string }[]): Said | undefined {
+  const named = placement.locations?.map(({ name }) => name) ?? [];
+  const missing = named.filter((name) => !locations.some((each) => each.name === name));
+  if (locations.length === 0) {
+    const cause = missing.length === 0 ? undefined : `${missing.join(', ')} can not be used`;
+    const message = reasonMessage('NoMatchingLocations', { placement: placement.name, cause });
+    return { reason: 'NoMatchingLocations', message };
+  }
+  if (missing.length === 0) return undefined;
+  const message = reasonMessage('NoMatchingLocation', { location: missing.join(', ') });
+  return { reason: 'NoMatchingLocation', message };
 }
 
 function placementRefusal(
@@ -333,9 +345,7 @@ function placementRefusal(
   refused: Said | undefined,
 ): Said | undefined {
   if (refused !== undefined) return refused;
-  return locations.length === 0 && parts.length === 0
-    ? said('NoMatchingLocations', { placement: placement.name })
-    : undefined;
+  return locations.length === 0 && parts.length === 0 ? placementFault(placement, []) : undefined;
 }
 
 function availablePlacement(ours: readonly Stored<WorkloadDeployment>[]): string {
