@@ -38,6 +38,13 @@ test.each([
   ['an unknown gate', 'featureGates: {Teleport: true}\n', 'featureGates.Teleport is not a feature gate'],
   ['a list', '- 1\n', 'the configuration must be a mapping of fields'],
   ['no YAML', 'a: [\n', ' is not YAML: '],
+  ['an alias of nothing', 'restSeconds: *rest\n', ' is not YAML: Unresolved alias'],
+  ['two documents', 'restSeconds: 1\n---\nrestSeconds: 2\n', ' is not YAML: '],
+  ['a lease that is too short', 'leases: {retentionSeconds: 10}\n', 'leases.retentionSeconds must be >= 60'],
+  ['nothing where something must be', 'auditSeconds: null\n', 'auditSeconds must be integer'],
+  ['a text for a number', 'orphanSeconds: "60"\n', 'orphanSeconds must be integer'],
+  ['a class without a name', 'ipam: {classes: {subnetIPv4: ""}}\n', 'ipam.classes.subnetIPv4 must not have fewer'],
+  ['a gate that is no boolean', 'featureGates: {ReferencedData: 1}\n', 'featureGates.ReferencedData must be boolean'],
 ])('a configuration file with %s: exit code 2, one sentence', async (_, text, sentence) => {
   const file = join(folder, 'config.yaml');
   await writeFile(file, text);

@@ -249,6 +249,40 @@ describe.each(['sqlite', 'postgres'])('IPAM on %s', (store) => {
     expect(await state()).toBe(before);
   });
 
+  test('a deleted collection releases what its selectors select, by identity, label or class, and nothing else', async () => {
+    const { client, server, pathOf } = await start({ seed: false });
+    const alpha = client('alpha');
+    await pool(alpha, '192.0.2.0/28');
+    const identity = (name: string) => ({
+      'networking.datumapis.com/cell-uid': 'cell',
+      'networking.datumapis.com/interface-namespace': 'ns',
+      'networking.datumapis.com/interface-name': name,
+    });
+    const labels = [identity('one'), identity('one'), identity('two'), { team: 'a' }, { team: 'b' }, {}];
+    for (const [n, each] of labels.entries()) {
+      const made = claim(`c-${n}`, { className: 'c' });
+      await alpha.create(IPClaim, { ...made, metadata: { ...made.metadata, labels: each } });
+    }
+    const transport = server.transport({ user: 'admin', groups: ['system:masters'] });
+    const removed = async (query: Record<string, string>) => {
+      const path = `${pathOf('alpha')}/apis/${apiVersion}/namespaces/default/ipclaims?${new URLSearchParams(query)}`;
+      const { status, body } = await transport.request({ method: 'DELETE', path });
+      for await (const _ of body);
+      expect(status).toBe(200);
+      expect(await wrong(alpha)).toEqual([]);
+      return (await alpha.list(IPClaim)).items.map((each) => each.metadata.name);
+    };
+    const ofOne = Object.entries(identity('one')).map(([key, value]) => `${key}=${value}`);
+    expect(await removed({ labelSelector: ofOne.join(','), dryRun: 'All' })).toHaveLength(6);
+    expect(await removed({ labelSelector: ofOne.join(',') })).toEqual(['c-2', 'c-3', 'c-4', 'c-5']);
+    expect(await removed({ labelSelector: 'team=a' })).toEqual(['c-2', 'c-4', 'c-5']);
+    expect(await removed({ fieldSelector: 'metadata.name=c-5' })).toEqual(['c-2', 'c-4']);
+    expect(await removed({ fieldSelector: 'spec.className=other' })).toEqual(['c-2', 'c-4']);
+    expect(await removed({ fieldSelector: 'spec.className=c' })).toEqual([]);
+    expect((await alpha.list(IPAllocation)).items).toEqual([]);
+    expect((await alpha.create(IPClaim, claim('next', { className: 'c' }))).status?.allocatedCIDR).toBe('192.0.2.0/32');
+  });
+
   const name = fc.integer({ min: 0, max: 7 }).map((n) => `claim-${n}`);
   const step = fc.oneof(
     {

@@ -132,7 +132,14 @@ export function loadConfig(file: string): PlatformConfig {
   const problem = document.errors[0];
   if (problem !== undefined)
     throw new UsageError(`configuration file ${file} is not YAML: ${problem.message.split('\n')[0]}`);
-  return decodeConfig(document.toJS() ?? {}, file);
+  let value: unknown;
+  try {
+    value = document.toJS();
+  } catch (error) {
+    // An alias of nothing, or aliases that multiply without end.
+    throw new UsageError(`configuration file ${file} is not YAML: ${(error as Error).message}`);
+  }
+  return decodeConfig(value ?? {}, file);
 }
 
 /** The fields, for `--help` and the documentation. */
