@@ -167,6 +167,47 @@ test('an address asked for that has rested is given, and a pool may shrink over 
   expect((await ipam.claim('alpha', 'y', { className: 'c' })).status?.allocatedCIDR).toBe('192.0.2.3/32');
 });
 
+test.each([
+  ['while it is retained', 1_800_000],
+  ['while it is expiring', 4_000_000],
+])('a claim of the same name that takes a retained address back %s ends its lease for good', async (_, after) => {
+  const ipam = new TestIpam(0);
+  await newClass(ipam, 'c', { defaultPrefixLength: 32, reclaimPolicy: 'Retain', retentionLease: '1h' });
+  await newPool(ipam, 'p', root('192.0.2.0/30', ['c']));
+  ipam.ipam.start();
+  const { status } = await ipam.claim('alpha', 'a', { className: 'c' });
+  await ipam.release('alpha', 'a');
+  await ipam.clock.advance(after);
+  expect((await ipam.claim('alpha', 'a', { className: 'c' })).status).toEqual(status);
+  await ipam.clock.advance(40 * 3_600_000);
+  const [held] = ipam.allocations('alpha');
+  expect([held?.status?.allocatedCIDR, held?.status?.conditions]).toEqual(['192.0.2.0/32', undefined]);
+  expect((await ipam.claim('alpha', 'b', { className: 'c' })).status?.allocatedCIDR).toBe('192.0.2.1/32');
+  await ipam.ipam.stop();
+});
+
+test('the lease is the shorter one of class and pool; without one, what is retained is kept for ever', async () => {
+  const ipam = new TestIpam(0);
+  await newClass(ipam, 'short', { defaultPrefixLength: 32, reclaimPolicy: 'Retain', retentionLease: '1h' });
+  await newClass(ipam, 'long', { defaultPrefixLength: 32, reclaimPolicy: 'Retain', retentionLease: '100h' });
+  await newClass(ipam, 'none', { defaultPrefixLength: 32, reclaimPolicy: 'Retain' });
+  await newPool(ipam, 'p', { ...root('192.0.2.0/30', ['short', 'long']), maxRetentionLease: '2h' });
+  await newPool(ipam, 'q', root('192.0.2.4/30', ['none']));
+  ipam.ipam.start();
+  for (const className of ['short', 'long', 'none']) {
+    await ipam.claim('alpha', className, { className });
+    await ipam.release('alpha', className);
+  }
+  const left = () => ipam.allocations('alpha').map((each) => each.spec?.className);
+  await ipam.clock.advance(2 * 3_600_000 + 2000);
+  expect(left()).toEqual(['long', 'none']);
+  await ipam.clock.advance(2 * 3_600_000);
+  expect(left()).toEqual(['none']);
+  await ipam.clock.advance(1000 * 3_600_000);
+  expect(left()).toEqual(['none']);
+  await ipam.ipam.stop();
+});
+
 test('the block of a pool that goes rests as long as anything that was in it', async () => {
   const ipam = new TestIpam(0);
   await newClass(ipam, 'net', { poolPer: ['network'], defaultPrefixLength: 30 });

@@ -27,7 +27,7 @@ export function* sweepPlane(work: Work): Step<void> {
       yield* sweepSpace(work, yield* spaceById(work, Number(row.space)), pool.prefix);
     } else if (row.state === 'retained') {
       yield* expire(work, row.namespace as string, row.name as string, Number(row.lease));
-    } else {
+    } else if (row.state === 'expiring') {
       yield* releaseBlock(work, row.namespace as string, row.name as string);
     }
   }
