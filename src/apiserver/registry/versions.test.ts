@@ -45,9 +45,9 @@ it('defaults are those of the version written and of the one stored; what a vers
 });
 
 it('a write that changes nothing writes nothing, in either version', async () => {
-  for (const of of ['v1', 'v2']) {
-    const { body } = await api.send('GET', path(of, 'x'));
-    const again = await api.send('PUT', path(of, 'x'), body);
+  for (const version of ['v1', 'v2']) {
+    const { body } = await api.send('GET', path(version, 'x'));
+    const again = await api.send('PUT', path(version, 'x'), body);
     expect([again.status, again.body.metadata.resourceVersion]).toEqual([200, body.metadata.resourceVersion]);
   }
 });
