@@ -131,5 +131,6 @@ scenario('CRDs: what is stored under a schema that changes', async (api) => {
   await change(api, third, parts('v1'), (body) => body.kind === 'PartList');
   await api.delete(`${crds}/${name}`, undefined, { view: (body) => body.kind });
   await api.until(`${crds}/${name}`, ({ status }) => status === 404, 20_000);
+  await api.until(parts('v2'), ({ status }) => status === 404);
   await api.get(parts('v2'), { note: 'after' });
 });
