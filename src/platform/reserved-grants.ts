@@ -214,7 +214,11 @@ export const reservedGrants: readonly ReservedGrants[] = [
     reason: 'What is left in a project that goes: most of it has gone with what it was for.',
     role: 'project',
     controllers: ['platform-root-project'],
-    grants: [`delete ${networking}/networkbindings`, 'delete ipam.miloapis.com/ipclaims'],
+    grants: [
+      `delete ${networking}/networkbindings`,
+      'delete ipam.miloapis.com/ipclaims',
+      'delete ipam.miloapis.com/ipallocations',
+    ],
   },
   {
     reason: 'What is left in a project that goes: most of it has gone with what it was for.',
