@@ -17,6 +17,7 @@ export const computeReasons = define({
     'No deployment of placement {placement} has a ready instance yet',
   ],
   InstancesProvisioning: ['nobody', 'Instances are on their way.', '{waiting} of {total} instances are on their way'],
+  ScaledToZero: ['nobody', 'No instances are asked for.', 'Scaled to 0: no instance is asked for'],
   NetworkProvisioning: [
     'nobody',
     'The network is being made present in the location.',

@@ -225,6 +225,10 @@ describe('what a workload says', () => {
     ]);
     const worst = with2(statusOf(0, 4, no('AddressPoolExhausted')), statusOf(0, 4, no('LocationMismatch')));
     expect(conditionOf(worst, 'Available')).toEqual(['False', 'LocationMismatch']);
+    const idle = with2(statusOf(0, 0, no('ScaledToZero')), statusOf(0, 4, no('InstancesProvisioning')));
+    expect(conditionOf(idle, 'Available')).toEqual(['False', 'InstancesProvisioning']);
+    const none = with2(statusOf(0, 0, no('ScaledToZero')), statusOf(0, 0, no('ScaledToZero')));
+    expect(conditionOf(none, 'Available')).toEqual(['False', 'ScaledToZero']);
     expect(worst.status.placements?.map(({ conditions }) => conditions?.[0]?.reason)).toEqual([
       'AddressPoolExhausted',
       'LocationMismatch',

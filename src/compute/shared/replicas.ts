@@ -101,14 +101,21 @@ export function waitingOf(condition: Condition | undefined): Waiting[] {
 const ranks: readonly (readonly string[])[] = [
   ['RuntimeClassNotServed'],
   ['AmbiguousServingLocation', 'LocationMismatch'],
-  ['NetworkReferenceInvalid', 'NetworkNotFound', 'LocationNotAvailable', 'ProjectUnresolved', 'NoMatchingLocations'],
+  [
+    'NetworkReferenceInvalid',
+    'NetworkNotFound',
+    'LocationNotAvailable',
+    'ProjectUnresolved',
+    'NoMatchingLocations',
+    'NoMatchingLocation',
+  ],
   ['AddressFamilyNotCarried', 'AddressPoolExhausted', 'AddressAllocationRejected', 'RetainedAddressConflict'],
   ['SourceNotFound', 'SourceTooLarge', 'SourceUnauthorized', 'SourceNameTooLong'],
   ['ReferencedDataNotReady', 'AwaitingPropagation', 'Resolving'],
   ['QuotaNotGranted', 'PendingQuota', 'QuotaExceeded'],
 ];
 
-/** Smaller is worse; what is only on its way comes last. */
+/** Smaller is worse; what is only on its way, or not asked for, comes last. */
 export function rankOf(reason: string): number {
   const rank = ranks.findIndex((reasons) => reasons.includes(reason));
   if (rank >= 0) return rank;
@@ -119,5 +126,6 @@ export function rankOf(reason: string): number {
     'Provisioning',
     'Pending',
   ];
+  if (reason === 'ScaledToZero') return ranks.length + 2;
   return onItsWay.includes(reason) ? ranks.length + 1 : ranks.length;
 }

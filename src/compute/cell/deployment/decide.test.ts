@@ -594,6 +594,10 @@ describe('what is said', () => {
     expect(one('refused', 'fresh').slice(0, 2)).toEqual(['False', 'AddressPoolExhausted']);
     expect(one('fresh', 'fresh').slice(0, 3)).toEqual(['False', 'InstancesProvisioning', 'False']);
   });
+
+  it('is not that instances are on their way where none is asked for', () => {
+    expect(one().slice(0, 3)).toEqual(['False', 'ScaledToZero', 'True']);
+  });
 });
 
 it('comes to rest from any state when what it asks for is done', () => {

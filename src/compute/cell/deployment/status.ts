@@ -124,6 +124,7 @@ function availableOf(
     return { type, status: 'False', reason: 'NetworkProvisioning', message };
   }
   const { desiredReplicas: total, readyReplicas } = counts;
+  if (total === 0) return { type, status: 'False', reason: 'ScaledToZero', message: reasonMessage('ScaledToZero') };
   const message = reasonMessage('InstancesProvisioning', { waiting: total - readyReplicas, total });
   return { type, status: 'False', reason: 'InstancesProvisioning', message };
 }
