@@ -159,6 +159,10 @@ async function useEverything(): Promise<void> {
   });
   await alpha().delete(Workload, inDefault('web'));
   await alpha().delete(Workload, inDefault('api'));
+  await session.until('the project no longer shows what was deleted with its workload', async () => {
+    const left = (await alpha().list(NetworkInterface)).items.filter((each) => each.metadata.name.startsWith('api-'));
+    return left.length === 0 ? true : `${left.length} interfaces`;
+  });
   await session.until('everything is given back', async () => {
     for (const each of (await alpha().list(NetworkInterface)).items)
       await alpha().delete(NetworkInterface, keyOf(each));

@@ -19,7 +19,17 @@ it('the hub is told of an interface once the fabric has spoken of it, and later 
   expect(settling(other)).toBe(late);
   const { claimRef: _, ...spec } = other.spec;
   expect(settling({ ...other, spec })).toBe(soon);
-  expect(settling(interfaceOf({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }))).toBe(soon);
+});
+
+it('the hub is told at once of what is given back', () => {
+  for (const dataPlane of ['none', 'fabric', 'external'] as const) {
+    const settling = interfaceSettling(dataPlane);
+    expect(settling(interfaceOf({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }))).toBe(0);
+    const { claimRef: _, ...spec } = interfaceOf().spec;
+    expect(settling({ ...interfaceOf({ status: { phase: 'Available' } }), spec })).toBe(0);
+    // Its status follows the unbinding in a moment.
+    expect(settling({ ...interfaceOf({ status: { phase: 'Bound' } }), spec })).toBeGreaterThan(0);
+  }
 });
 
 it('where nothing, or somebody else, prepares interfaces, nobody is waited for', () => {

@@ -28,11 +28,17 @@ export function interfaceSettling(dataPlane: DataPlane): (networkInterface: Stor
     const isAwaited = dataPlane === 'fabric' && spec.claimRef !== undefined && prepared === 'Unknown';
     if (!isAwaited || isTerminating(networkInterface)) {
       awaited.delete(metadata.uid);
-      return settleMilliseconds;
+      return isReleased(networkInterface) ? 0 : settleMilliseconds;
     }
     awaited.add(metadata.uid);
     return unpreparedMilliseconds + (awaited.size - 1) * crowdMilliseconds;
   };
+}
+
+/** Nothing more is on its way: who deleted a workload sees at once what that gave back. */
+function isReleased(networkInterface: Stored<NetworkInterface>): boolean {
+  const { spec, status } = networkInterface;
+  return isTerminating(networkInterface) || (spec.claimRef === undefined && status?.phase === 'Available');
 }
 
 /**
