@@ -49,13 +49,6 @@ const schema = `
 const layout = 'PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL;';
 const identity = `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion};`;
 
-/**
- * When the write-ahead log goes into the file. In a large file a checkpoint writes as many pages as it has changes: at SQLite's own
- * 1,000 pages a million allocations cost half as much again as a thousand; at 4,000 who waits for the checkpoint waits too long.
- */
-const checkpointPages = 2000;
-const largestLogBytes = 32 * 2 ** 20;
-
 export interface OpenedDatabase {
   database: DatabaseSync;
   close(): void;
@@ -216,8 +209,7 @@ function prepare(database: DatabaseSync, file: string): void {
   if (mode !== 'wal') {
     throw new StorageOpenError(`${file} is on a file system without write-ahead logging: choose a local disk`);
   }
-  database.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${checkpointPages};
-    PRAGMA journal_size_limit = ${largestLogBytes}; PRAGMA temp_store = MEMORY;
+  database.exec(`PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216; PRAGMA temp_store = MEMORY;
     BEGIN IMMEDIATE; ${schema} COMMIT`);
 }
 
