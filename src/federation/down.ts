@@ -165,10 +165,7 @@ async function observe(type: ResourceType, request: Request, cell: Plane, hub: P
   const copy = cell.informer(type).get(request.namespace, request.name);
   const cached = hub.informer(type).get(request.namespace, request.name);
   const source = cached ?? (copy === undefined ? undefined : await hub.client.get(type, request));
-  const mark =
-    copy === undefined || sourceUidOf(copy) !== undefined
-      ? undefined
-      : await lostMark(cell.client, type, copy, (manager) => manager === name, source);
+  const mark = await lostMark({ client: cell.client, type, copy, source, isMaker: (manager) => manager === name });
   return { source, copy, mark, location: cell.name };
 }
 

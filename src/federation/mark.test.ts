@@ -27,7 +27,13 @@ function writtenBy(manager: string, subresource?: string): { managedFields: Mana
 }
 
 const asked = (live: Stored<KubeObject> | undefined, source: Stored<KubeObject> | undefined) =>
-  lostMark({ get: async () => live } as unknown as Client, type, thing('c', 100), (name) => name === 'agent', source);
+  lostMark({
+    client: { get: async () => live } as unknown as Client,
+    type,
+    copy: thing('c', 100),
+    source,
+    isMaker: (name) => name === 'agent',
+  });
 
 it('is the source\u2019s UID for what the agent wrote, and none for what it did not, whoever else reports on it', async () => {
   const source = thing('s', 99);

@@ -38,8 +38,8 @@ export type NamespaceStep =
   | { do: 'relabel'; labels: Record<string, string>; annotations: Record<string, string> };
 
 /**
- * Pure. Only namespaces the agent made are touched (`mark`: of whom, where somebody took that off it); a namespace of another UID goes, and comes back with
- * what it holds.
+ * Pure. Only namespaces the agent made are touched (`mark`: of whom, where somebody took that off it); a namespace of
+ * another UID goes, and comes back with what it holds.
  */
 export function decideNamespace(
   source: Stored<Namespace> | undefined,
@@ -84,10 +84,8 @@ export function carryNamespaces(options: AgentOptions): Controller {
       const copy = cell.informer(Namespace).get('', request.name);
       if (copy === undefined) return undefined;
       const source = hub.informer(Namespace).get('', request.name) ?? (await hub.client.get(Namespace, request));
-      const mark =
-        sourceUidOf(copy) !== undefined
-          ? undefined
-          : await lostMark(cell.client, Namespace, copy, (manager) => manager.startsWith('federation-down-'), source);
+      const isMaker = (manager: string) => manager.startsWith('federation-down-');
+      const mark = await lostMark({ client: cell.client, type: Namespace, copy, source, isMaker });
       const step = decideNamespace(source, copy, mark);
       if (step?.do === 'delete') {
         await cell.client.delete(Namespace, keyOf(copy), { preconditions: { uid: copy.metadata.uid } });

@@ -106,6 +106,10 @@ export function decideUp(snapshot: UpSnapshot, requests: readonly string[] = [])
   return steps;
 }
 
+function isFullyMarked(copy: Stored<KubeObject>): boolean {
+  return sourceUidOf(copy) !== undefined && sourceCell in copy.metadata.annotations!;
+}
+
 const byLookup = (type: ResourceType): string => `federation-up/${type.plural}`;
 
 /** The controller that publishes one kind of every cell engaged in this process. */
@@ -193,13 +197,12 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOpt
       const source = cached ?? (copy === undefined ? undefined : await cell.client.get(type, request));
       const lookup: HubLookup = (other, name) => hub.informer(other).get(request.namespace, name);
       const wanted = source === undefined || isTerminating(source) ? undefined : kind.publish(source, lookup);
-      const marked =
-        copy === undefined || (sourceUidOf(copy) !== undefined && sourceCell in copy.metadata.annotations!);
+      const isMaker = (manager: string) => manager === name;
       // Which cell a copy is of is told by its source alone: without one it is left to whoever marked it.
       const mark =
-        marked || source === undefined
+        source === undefined
           ? undefined
-          : await lostMark(hub.client, type, copy, (manager) => manager === name, source);
+          : await lostMark({ client: hub.client, type, copy, source, isMaker, isMarked: isFullyMarked });
       const steps = decideUp({ source, copy, mark, wanted, location: cell.name }, kind.requests);
       await act(steps, type, copy, cell, hub);
       return undefined;

@@ -7,7 +7,7 @@ import {
   upstreamLabels,
   WorkloadDeployment,
 } from '../../../api/index.ts';
-import { isSynced, lostMark, sourceUidOf, unsyncedRetry } from '../../../federation/index.ts';
+import { isSynced, lostMark, unsyncedRetry } from '../../../federation/index.ts';
 import {
   addFinalizer,
   type Controller,
@@ -204,10 +204,8 @@ async function observe(
   // Whether the copy is really gone decides whether the name is free.
   const ending = source !== undefined && isTerminating(source);
   const copy = cachedCopy ?? (ending ? await hub.client.get(WorkloadDeployment, key) : undefined);
-  const mark =
-    copy === undefined || sourceUidOf(copy) !== undefined
-      ? undefined
-      : await lostMark(hub.client, WorkloadDeployment, copy, (manager) => manager === controllerName, source);
+  const isMaker = (manager: string) => manager === controllerName;
+  const mark = await lostMark({ client: hub.client, type: WorkloadDeployment, copy, source, isMaker });
   return {
     project: project.name,
     mark,

@@ -92,17 +92,8 @@ export function instanceProjector(deps: ProjectorDeps): Controller {
       const source = cached ?? (copy === undefined ? undefined : await hub.client.get(Instance, request));
       const owner = source === undefined ? undefined : deploymentOf(source);
       const deployment = owner === undefined ? undefined : plane.informer(WorkloadDeployment).get(namespace, owner);
-      const mark =
-        copy === undefined || sourceUidOf(copy) !== undefined
-          ? undefined
-          : await lostMark(
-              plane.client,
-              Instance,
-              copy,
-              isMaker,
-              source,
-              source && (sourceUidOf(source) ?? source.metadata.uid),
-            );
+      const uid = source && (sourceUidOf(source) ?? source.metadata.uid);
+      const mark = await lostMark({ client: plane.client, type: Instance, copy, source, uid, isMaker });
       await act(
         decide({ source, copy, mark, deployment, namespace }),
         plane,

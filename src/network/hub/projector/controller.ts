@@ -113,10 +113,15 @@ export function interfaceProjector(deps: NetworkDeps): Controller {
       const left = (away.get(key) ?? 0) - deps.clock.monotonic();
       if (copy === undefined && source !== undefined && left > 0) return { requeueAfterMilliseconds: left };
       away.delete(key);
-      const mark =
-        copy === undefined || isCopy(copy)
-          ? undefined
-          : await lostMark(project.client, NetworkInterface, copy, (manager) => manager === name, source);
+      const isMaker = (manager: string) => manager === name;
+      const mark = await lostMark({
+        client: project.client,
+        type: NetworkInterface,
+        copy,
+        source,
+        isMaker,
+        isMarked: isCopy,
+      });
       const steps = decide({ source, copy, mark, network, namespace, open, now: deps.clock.now() });
       await act(steps, copy, hub, project, deps);
       if (steps.some((step) => step.do === 'say-held')) away.set(key, deps.clock.monotonic() + awayMilliseconds);

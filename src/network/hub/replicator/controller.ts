@@ -1,4 +1,4 @@
-import { lostMark, sourceUidOf } from '../../../federation/index.ts';
+import { lostMark } from '../../../federation/index.ts';
 import type { Controller, Plane, Planes, Request, Watch } from '../../../kube/index.ts';
 import {
   isTerminating,
@@ -85,10 +85,7 @@ export function replicator<T extends Located>(type: ResourceType<T>, deps: Netwo
       for (const { namespace, copy } of targets) {
         const hubNamespace = namespace.metadata.name;
         const carried = source && guard !== undefined ? guard.trusted(source, copy, project, hub) : source;
-        const mark =
-          copy === undefined || sourceUidOf(copy) !== undefined
-            ? undefined
-            : await lostMark(hub.client, type, copy, (manager) => manager === name, source);
+        const mark = await lostMark({ client: hub.client, type, copy, source, isMaker: (manager) => manager === name });
         const ending = isTerminating(namespace);
         for (const step of decide({ source: carried, copy, mark, hubNamespace, ending })) {
           await act(step, type, hub);
