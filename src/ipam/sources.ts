@@ -44,6 +44,7 @@ export function* sourcesOf(
   if (parentName !== undefined && parentName !== '') {
     const parent = yield* requireClass(work, parentName, `, the parent of IPClass "${record.name}",`);
     if (first) {
+      // Refuses a chain that leads back to itself: climbing it below would not end.
       yield* chainOf(work, record);
       yield* requireRoles(work, record, [parent], scope);
     }
