@@ -4,9 +4,9 @@ import { bytesOf, numberOf } from './bytes.ts';
 import { classNamed } from './classes.ts';
 import type { Space } from './known.ts';
 import { type AllocationSpec, apiVersion, type IPAllocation } from './objects.ts';
-import { type PoolRecord, poolById } from './pool-record.ts';
+import { type PoolRecord, poolById, poolNamed } from './pool-record.ts';
 import { uuidOf } from './scope.ts';
-import { give, save, spaceById } from './space.ts';
+import { findSpace, give, save, spaceById } from './space.ts';
 import { exec, one, type Row, rows, type Step, type Work } from './work.ts';
 
 /** A block that is held under an allocation's name. */
@@ -31,14 +31,31 @@ export interface BlockRecord {
 // Look-ups by key, no joins: see `Operation` about what SQLite prepares anew.
 const columns = 'space, start, length, state, purpose, claim, class, scope, reclaim, lease, due';
 
-export function* blockNamed(work: Work, namespace: string, name: string): Step<BlockRecord | undefined> {
-  const row = yield* one(
-    `SELECT ${columns} FROM ipam_block WHERE plane = ? AND namespace = ? AND name = ?`,
-    work.plane,
-    namespace,
-    name,
-  );
-  return row === undefined ? undefined : yield* blockOf(work, row);
+/**
+ * The block an allocation shows, found by its range: an index by name, whose keys are spread all over it, would cost every
+ * allocation and every release a page of its own.
+ */
+export function* blockOfAllocation(work: Work, { metadata, spec, status }: IPAllocation): Step<BlockRecord> {
+  const pool = (yield* poolNamed(work, spec!.poolRef!.name))!;
+  const prefix = IpPrefix.parse(status!.allocatedCIDR!);
+  const start = bytesOf(prefix.start);
+  const held = 'start = ? AND namespace = ? AND name = ?';
+  const space = yield* findSpace(work, pool.id, status!.scopeDigest ?? '', prefix.family);
+  const named = [start, metadata.namespace!, metadata.name];
+  const row =
+    (space && (yield* one(`SELECT ${columns} FROM ipam_block WHERE space = ? AND ${held}`, space.id, ...named))) ??
+    // The range of a pool is shown without the scope it is unique within.
+    (yield* one(
+      `SELECT ${columns} FROM ipam_block WHERE space IN (SELECT id FROM ipam_space WHERE pool = ?) AND ${held}`,
+      pool.id,
+      ...named,
+    ));
+  if (row === undefined) {
+    throw new Error(
+      `IPAllocation "${metadata.namespace}/${metadata.name}" of IPPool "${pool.name}" has no block ${prefix}`,
+    );
+  }
+  return yield* blockOf(work, row);
 }
 
 /** The block of a space that holds any address of `prefix`, resting and reserved ones included. */
@@ -102,39 +119,37 @@ export function newAllocation(
 }
 
 /**
- * Lets go of a held block: it rests as long as its pool says before it is free. The allocation's object goes with it.
- * Nothing happens where no block has the name. `found`: that block, where it was looked up already. `notBefore`: when it may
- * be free at the earliest, in milliseconds since the Unix epoch.
+ * Lets go of the block an allocation shows: it rests as long as its pool says before it is free. The allocation's object goes
+ * with it. `notBefore`: when it may be free at the earliest, in milliseconds since the Unix epoch.
  */
+export function* releaseAllocation(work: Work, allocation: IPAllocation, notBefore = 0): Step<IPAllocation> {
+  return yield* releaseBlock(work, allocation, yield* blockOfAllocation(work, allocation), notBefore);
+}
+
+/** `releaseAllocation` where the block was looked up already. */
 export function* releaseBlock(
   work: Work,
-  namespace: string,
-  name: string,
-  found?: BlockRecord,
+  allocation: IPAllocation,
+  { pool, space, prefix, class: className }: BlockRecord,
   notBefore = 0,
-): Step<void> {
-  const block = found ?? (yield* blockNamed(work, namespace, name));
-  if (block !== undefined) {
-    const { pool, space } = block;
-    const rest = pool.rest ?? (yield* classRest(work, block.class)) ?? work.defaultRestSeconds * 1000;
-    const due = Math.max(work.now + rest, notBefore);
-    space.live--;
-    if (due > work.now) {
-      yield* exec(
-        `UPDATE ipam_block SET state = 'resting', due = ?, namespace = NULL, name = NULL, claim = NULL
-         WHERE space = ? AND start = ?`,
-        due,
-        space.id,
-        bytesOf(block.prefix.start),
-      );
-    } else {
-      yield* exec('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(block.prefix.start));
-      yield* give(space, block.prefix, pool.prefix);
-    }
-    yield* save(space);
+): Step<IPAllocation> {
+  const rest = pool.rest ?? (yield* classRest(work, className)) ?? work.defaultRestSeconds * 1000;
+  const due = Math.max(work.now + rest, notBefore);
+  space.live--;
+  if (due > work.now) {
+    yield* exec(
+      `UPDATE ipam_block SET state = 'resting', due = ?, namespace = NULL, name = NULL, claim = NULL
+       WHERE space = ? AND start = ?`,
+      due,
+      space.id,
+      bytesOf(prefix.start),
+    );
+  } else {
+    yield* exec('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(prefix.start));
+    yield* give(space, prefix, pool.prefix);
   }
-  const object = yield* work.get<IPAllocation>('ipallocations', namespace, name);
-  if (object !== undefined) work.delete('ipallocations', object);
+  yield* save(space);
+  return work.delete('ipallocations', allocation);
 }
 
 function* classRest(work: Work, name: string | undefined): Step<number | undefined> {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { IPAllocation, IPClaim, IPPool } from './objects.ts';
 import { refusalOf, scopeOf, TestIpam } from './testing.ts';
+import { audit } from './testing-audit.ts';
 
 async function seeded(rest = 0): Promise<TestIpam> {
   const ipam = new TestIpam(rest);
@@ -415,6 +416,35 @@ test('uniqueWithin makes one address space per combination of its roles', async 
   expect(ipam.allocations('alpha')[0]?.spec?.scope).toEqual({ network: scopeOf('one').network });
   const mixed = await refusalOf(ipam.claim('alpha', 'd', { className: 'plain' }));
   expect(mixed.message).toContain('give it a pool of its own');
+});
+
+test('ranges that are unique within a network are given back to the space they came from', async () => {
+  const ipam = await seeded();
+  const apiVersion = 'ipam.miloapis.com/v1alpha1';
+  await ipam.create('alpha', 'ipclasses', {
+    apiVersion,
+    kind: 'IPClass',
+    metadata: { name: 'ranges' },
+    spec: { ipFamily: 'IPv4', poolPer: ['network'], uniqueWithin: ['network'], defaultPrefixLength: 28 },
+  });
+  await ipam.create('alpha', 'ippools', {
+    apiVersion,
+    kind: 'IPPool',
+    metadata: { name: 'above' },
+    spec: { cidr: '192.0.2.0/27', ipFamily: 'IPv4', classNames: ['ranges'] },
+  });
+  const range = (name: string, network: string) =>
+    ipam.claim('alpha', name, { className: 'ranges', target: 'ScopeRange', scope: scopeOf(network) });
+  const [one, two] = [await range('one', 'first'), await range('two', 'second')];
+  expect([one, two].map((claim) => claim.status?.allocatedCIDR)).toEqual(['192.0.2.0/28', '192.0.2.0/28']);
+  await ipam.delete('alpha', 'ipclaims', 'two', 'default');
+  expect(ipam.allocations('alpha', 'PoolCarve').map((each) => each.status?.allocatedCIDR)).toEqual(['192.0.2.0/28']);
+  expect(audit(ipam, 'alpha')).toEqual([]);
+  expect((await range('three', 'second')).status?.allocatedCIDR).toBe('192.0.2.0/28');
+  await ipam.delete('alpha', 'ipclaims', 'one', 'default');
+  await ipam.delete('alpha', 'ipclaims', 'three', 'default');
+  expect(ipam.allocations('alpha', 'PoolCarve')).toEqual([]);
+  expect(audit(ipam, 'alpha')).toEqual([]);
 });
 
 test('what a claim asked for is frozen, what it carries is not, and its labels are indexed', async () => {

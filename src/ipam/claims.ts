@@ -1,6 +1,6 @@
 import { IpAddress, IpPrefix } from '../address/index.ts';
 import { formatTime, parseDuration, withCondition } from '../meta/index.ts';
-import { type BlockRecord, blockAround, blockNamed, newAllocation, releaseBlock } from './blocks.ts';
+import { type BlockRecord, blockAround, blockOfAllocation, newAllocation, releaseBlock } from './blocks.ts';
 import { bytesOf } from './bytes.ts';
 import { type ClassRecord, classNamed, defaultClass, requireClass } from './classes.ts';
 import type { Space } from './known.ts';
@@ -31,7 +31,7 @@ export function* createClaim(work: Work, given: IPClaim): Step<IPClaim> {
   const [existing, found, held] = yield* together(
     work.get('ipclaims', namespace, name),
     named === undefined ? nothing() : classNamed(work, named),
-    work.get('ipallocations', namespace, allocation),
+    work.get<IPAllocation>('ipallocations', namespace, allocation),
   );
   if (existing !== undefined) {
     throw conflict('ipclaims', name, {
@@ -55,12 +55,10 @@ export function* createClaim(work: Work, given: IPClaim): Step<IPClaim> {
     ...given,
     spec: { ...spec, ownerRef: { apiGroup: 'resourcemanager.miloapis.com', kind: 'Project', name: work.project } },
   };
-  // A block has the name of an allocation that is shown: where there is none, it need not be looked for.
-  const kept = held === undefined ? undefined : yield* blockNamed(work, namespace, allocation);
   const bound: IPClaim =
     spec.target === 'ScopeRange'
       ? yield* holdRange(work, claim, record)
-      : yield* bindBlock(work, claim, record, allocation, kept);
+      : yield* bindBlock(work, claim, record, allocation, held);
   if (labels.cell in (given.metadata.labels ?? {})) yield* indexIdentity(work, bound);
   return work.put('ipclaims', bound);
 }
@@ -70,7 +68,7 @@ function* bindBlock(
   claim: IPClaim,
   record: ClassRecord,
   allocation: string,
-  kept: BlockRecord | undefined,
+  held: IPAllocation | undefined,
 ): Step<IPClaim> {
   const spec = claim.spec!;
   const { name } = claim.metadata;
@@ -84,7 +82,8 @@ function* bindBlock(
   const length = prefixLengthFor(record, spec.prefixLength);
   const digest = wholeScopeDigest(work.project, spec.scope);
 
-  if (kept !== undefined) {
+  if (held !== undefined) {
+    const kept = yield* blockOfAllocation(work, held);
     const sameAddress = address === undefined || kept.prefix.contains(address);
     const differs = [
       ...(kept.class === record.name ? [] : [`of IPClass "${kept.class}", not "${record.name}"`]),
@@ -100,7 +99,7 @@ function* bindBlock(
         dependsOn: [{ plural: 'ipallocations', name: allocation }],
       });
     }
-    return yield* rebind(work, claim, allocation, kept);
+    return yield* rebind(work, claim, held, kept);
   }
 
   const { pools, shortOf } = yield* sourcesOf(work, record, spec.scope, true);
@@ -218,18 +217,16 @@ function claimRefOf({ metadata: { namespace, name, uid } }: IPClaim): NonNullabl
   return { namespace: namespace!, name, ...(uid === undefined ? {} : { uid }) };
 }
 
-function* rebind(work: Work, claim: IPClaim, allocation: string, kept: BlockRecord): Step<IPClaim> {
-  const namespace = claim.metadata.namespace!;
+function* rebind(work: Work, claim: IPClaim, held: IPAllocation, kept: BlockRecord): Step<IPClaim> {
   yield* exec(
     `UPDATE ipam_block SET state = 'held', due = NULL, claim = ? WHERE space = ? AND start = ?`,
-    `${namespace}/${claim.metadata.name}`,
+    `${claim.metadata.namespace}/${claim.metadata.name}`,
     kept.space.id,
     bytesOf(kept.prefix.start),
   );
-  const object = (yield* work.get<IPAllocation>('ipallocations', namespace, allocation))!;
-  const { conditions: _, ...status } = object.status!;
-  work.put('ipallocations', { ...object, spec: { ...object.spec!, claimRef: claimRefOf(claim) }, status });
-  return { ...claim, status: boundStatus(kept.prefix, kept.pool.name, allocation) };
+  const { conditions: _, ...status } = held.status!;
+  work.put('ipallocations', { ...held, spec: { ...held.spec!, claimRef: claimRefOf(claim) }, status });
+  return { ...claim, status: boundStatus(kept.prefix, kept.pool.name, held.metadata.name) };
 }
 
 /** Releases what a claim holds, by its policy, and removes the claim. */
@@ -251,11 +248,12 @@ export function* deleteClaim(work: Work, claim: IPClaim): Step<IPClaim> {
 
 function* letBlockGo(work: Work, claim: IPClaim): Step<void> {
   const namespace = claim.metadata.namespace!;
-  const allocation = allocationName(`${namespace}/${claim.metadata.name}`);
-  const block = yield* blockNamed(work, namespace, allocation);
-  if (block === undefined) return;
+  const name = allocationName(`${namespace}/${claim.metadata.name}`);
+  const object = yield* work.get<IPAllocation>('ipallocations', namespace, name);
+  if (object === undefined) return;
+  const block = yield* blockOfAllocation(work, object);
   if (block.reclaim !== 'Retain') {
-    yield* releaseBlock(work, namespace, allocation, block);
+    yield* releaseBlock(work, object, block);
     return;
   }
   yield* exec(
@@ -264,7 +262,6 @@ function* letBlockGo(work: Work, claim: IPClaim): Step<void> {
     block.space.id,
     bytesOf(block.prefix.start),
   );
-  const object = (yield* work.get<IPAllocation>('ipallocations', namespace, allocation))!;
   const { claimRef: _, ...spec } = object.spec!;
   const retained = {
     type: 'Retained',
@@ -277,14 +274,6 @@ function* letBlockGo(work: Work, claim: IPClaim): Step<void> {
     spec,
     status: { ...object.status!, conditions: withCondition(object.status?.conditions, retained, work.now) },
   });
-}
-
-/** Deletes an allocation nobody claims: its address rests, its name is free. Refuses every other kind. */
-export function* deleteAllocation(work: Work, object: IPAllocation): Step<IPAllocation> {
-  const { name } = object.metadata;
-  const namespace = object.metadata.namespace!;
-  yield* releaseBlock(work, namespace, name);
-  return work.delete('ipallocations', object);
 }
 
 /** Keeps the index of identity labels in step with a claim. */

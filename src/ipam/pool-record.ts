@@ -78,7 +78,11 @@ function* readPool(id: number): Step<PoolRecord> {
   return poolOf((yield* one(`SELECT ${poolColumns} FROM ipam_pool WHERE id = ?`, id))!);
 }
 
-export function* poolNamed(work: Work, name: string): Step<PoolRecord | undefined> {
+export function poolNamed(work: Work, name: string): Step<PoolRecord | undefined> {
+  return work.remember(`named/${work.plane}/${name}`, readPoolNamed(work, name));
+}
+
+function* readPoolNamed(work: Work, name: string): Step<PoolRecord | undefined> {
   const row = yield* one(`SELECT ${poolColumns} FROM ipam_pool WHERE plane = ? AND name = ?`, work.plane, name);
   return row === undefined ? undefined : poolOf(row);
 }

@@ -13,7 +13,7 @@ ${schema
   .replaceAll(/\bBLOB\b/g, 'BYTEA')
   .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"')
   .replaceAll(' WITHOUT ROWID', '')}
-${outdated.map(({ table, column }) => `ALTER TABLE ${table} DROP COLUMN IF EXISTS ${column};`).join('\n')}
+${outdated.map(({ table, column, index }) => (index === undefined ? `ALTER TABLE ${table} DROP COLUMN IF EXISTS ${column};` : `DROP INDEX IF EXISTS ${index};`)).join('\n')}
 CREATE OR REPLACE FUNCTION ipam_block_check() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'UPDATE' THEN
@@ -32,4 +32,4 @@ CREATE OR REPLACE TRIGGER ipam_block_stays BEFORE UPDATE OF space, start, last, 
 `;
 
 /** The version is raised with every change of the text: a database that has it is not looked at again. */
-export const postgresSchema = { name: 'ipam', version: 1, text };
+export const postgresSchema = { name: 'ipam', version: 2, text };

@@ -6,7 +6,8 @@ import type {
   StepProcedure,
 } from '../apiserver/index.ts';
 import { ApiError, formatTime, isTerminating, type KubeObject, type Status } from '../meta/index.ts';
-import { createClaim, deleteAllocation, deleteClaim, indexIdentity } from './claims.ts';
+import { releaseAllocation } from './blocks.ts';
+import { createClaim, deleteClaim, indexIdentity } from './claims.ts';
 import { createClass, deleteClass, writeClass } from './classes.ts';
 import { figures } from './figures.ts';
 import type { IPAllocation, IPClaim, IPClass, IPPool, Plural } from './objects.ts';
@@ -159,7 +160,7 @@ function* remove(work: Work, plural: Plural, current: KubeObject): Step<KubeObje
     case 'ipclaims':
       return yield* deleteClaim(work, current as IPClaim);
     case 'ipallocations':
-      return yield* deleteAllocation(work, current as IPAllocation);
+      return yield* releaseAllocation(work, current as IPAllocation);
   }
 }
 

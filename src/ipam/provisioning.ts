@@ -1,6 +1,6 @@
 import { IpPrefix } from '../address/index.ts';
 import { formatTime, parseDuration } from '../meta/index.ts';
-import { newAllocation, releaseBlock } from './blocks.ts';
+import { newAllocation, releaseAllocation } from './blocks.ts';
 import { bytesOf } from './bytes.ts';
 import { type ClassRecord, countOffers } from './classes.ts';
 import { fixedRangesOf, sizeOf } from './fixed-ranges.ts';
@@ -217,7 +217,9 @@ export function* removePool(work: Work, pool: PoolRecord, given?: IPPool): Step<
   } else {
     // Its block rests as long as the last of what rested in it would have.
     const due = Number(resting?.due ?? 0);
-    yield* releaseBlock(work, poolNamespace, allocationName(`ippools/${pool.name}`), undefined, due);
+    const carved = allocationName(`ippools/${pool.name}`);
+    const allocation = (yield* work.get<IPAllocation>('ipallocations', poolNamespace, carved))!;
+    yield* releaseAllocation(work, allocation, due);
   }
   if (pool.class === undefined) yield* countOffers(work, new Set(object.spec?.classNames ?? []));
   else yield* exec('UPDATE ipam_class SET stale = 1 WHERE plane = ? AND name = ?', work.plane, pool.class);

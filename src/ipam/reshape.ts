@@ -1,5 +1,5 @@
 import { bitsOf, IpPrefix, subtract } from '../address/index.ts';
-import { type BlockRecord, blockNamed, newAllocation } from './blocks.ts';
+import { blockOfAllocation, newAllocation } from './blocks.ts';
 import { bytesOf, numberOf } from './bytes.ts';
 import { fixedRangesOf, rangeCauses, unitCauses } from './fixed-ranges.ts';
 import type { Space } from './known.ts';
@@ -77,9 +77,8 @@ function rangeOf(pool: PoolRecord, { spec, metadata }: IPPool): IpPrefix {
 /** Takes the block of a child pool out of its parent again, larger or smaller. */
 function* recarve(work: Work, pool: PoolRecord, prefix: IpPrefix): Step<void> {
   const allocation = allocationName(`ippools/${pool.name}`);
-  const block: BlockRecord = (yield* blockNamed(work, poolNamespace, allocation))!;
-  const parent = block.pool;
-  const { space } = block;
+  const object = (yield* work.get<IPAllocation>('ipallocations', poolNamespace, allocation))!;
+  const { pool: parent, space } = yield* blockOfAllocation(work, object);
   yield* exec('DELETE FROM ipam_block WHERE space = ? AND start = ?', space.id, bytesOf(pool.prefix.start));
   yield* give(space, pool.prefix, parent.prefix);
   if (!parent.prefix.contains(prefix) || (yield* takeThere(work, parent, space, prefix)) === undefined) {
@@ -101,7 +100,6 @@ function* recarve(work: Work, pool: PoolRecord, prefix: IpPrefix): Step<void> {
     allocation,
   );
   yield* save(space);
-  const object = (yield* work.get<IPAllocation>('ipallocations', poolNamespace, allocation))!;
   work.put('ipallocations', { ...object, status: { ...object.status, allocatedCIDR: prefix.toString() } });
 }
 

@@ -50,7 +50,6 @@ CREATE TABLE IF NOT EXISTS ipam_block (
   namespace TEXT, name TEXT, claim TEXT, class TEXT, scope TEXT, reclaim TEXT, lease INTEGER,
   PRIMARY KEY (space, start)
 ) WITHOUT ROWID;
-CREATE UNIQUE INDEX IF NOT EXISTS ipam_block_name ON ipam_block (plane, namespace, name) WHERE name IS NOT NULL;
 CREATE INDEX IF NOT EXISTS ipam_block_due ON ipam_block (due) WHERE due IS NOT NULL;
 CREATE INDEX IF NOT EXISTS ipam_block_resting ON ipam_block (space, due) WHERE state = 'resting';
 
@@ -73,5 +72,5 @@ CREATE INDEX IF NOT EXISTS ipam_identity_interface
   ON ipam_identity (plane, cell_uid, interface_namespace, interface_name);
 `;
 
-/** Columns of older versions. */
-export const outdated = [{ table: 'ipam_space', column: 'heads' }];
+/** What older versions had. */
+export const outdated = [{ table: 'ipam_space', column: 'heads' }, { index: 'ipam_block_name' }];

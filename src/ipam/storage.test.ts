@@ -87,14 +87,15 @@ test('in the real store a hundred claims at once get distinct blocks, and a new 
   await server.storage.close();
 });
 
-test('a file of a version that kept the lowest free blocks as text is opened, and goes on', async () => {
+test('a file of an older version, with columns and indexes of its own, is opened, and goes on', async () => {
   let server = await open();
   for (const each of seedClasses()) await server.create('ipclasses', each);
   for (const each of seedPools(seedRanges(0))) await server.create('ippools', each);
   const before = await server.create('ipclaims', claim('before'));
   await server.storage.close();
   const database = new DatabaseSync(join(folder, 'db'));
-  database.exec(`ALTER TABLE ipam_space ADD COLUMN heads TEXT NOT NULL DEFAULT '{}'`);
+  database.exec(`ALTER TABLE ipam_space ADD COLUMN heads TEXT NOT NULL DEFAULT '{}';
+    CREATE UNIQUE INDEX ipam_block_name ON ipam_block (plane, namespace, name) WHERE name IS NOT NULL`);
   database.close();
   server = await open();
   const [next, other] = [
@@ -106,6 +107,8 @@ test('a file of a version that kept the lowest free blocks as text is opened, an
   await server.storage.close();
   const after = new DatabaseSync(join(folder, 'db'));
   const columns = after.prepare(`SELECT name FROM pragma_table_info('ipam_space')`).all();
+  const indexes = after.prepare(`SELECT name FROM sqlite_schema WHERE name = 'ipam_block_name'`).all();
   after.close();
+  expect(indexes).toEqual([]);
   expect(columns.map((column) => column.name)).toEqual(['id', 'plane', 'pool', 'digest', 'used', 'live', 'stale']);
 });

@@ -1,10 +1,10 @@
 import { withCondition } from '../meta/index.ts';
-import { batch, releaseBlock, sweepSpace } from './blocks.ts';
+import { batch, releaseAllocation, sweepSpace } from './blocks.ts';
 import type { IPAllocation, IPClass, IPPool } from './objects.ts';
 import { poolById } from './pool-record.ts';
 import { statusOf } from './provisioning.ts';
 import { spaceById, spacesOf } from './space.ts';
-import { exec, one, rows, type Step, type Work } from './work.ts';
+import { exec, one, type Row, rows, type Step, type Work } from './work.ts';
 
 /** How long a retained block whose lease has run out is still shown as Expiring; never longer than the lease itself. */
 const graceMilliseconds = 24 * 60 * 60 * 1000;
@@ -25,25 +25,17 @@ export function* sweepPlane(work: Work): Step<void> {
       if (swept.has(row.space)) continue;
       swept.add(row.space);
       yield* sweepSpace(work, yield* spaceById(work, Number(row.space)), pool.prefix);
-    } else if (row.state === 'retained') {
-      yield* expire(work, row.namespace as string, row.name as string, Number(row.lease));
-    } else if (row.state === 'expiring') {
-      yield* releaseBlock(work, row.namespace as string, row.name as string);
+      continue;
     }
+    const object = (yield* work.get<IPAllocation>('ipallocations', row.namespace as string, row.name as string))!;
+    if (row.state === 'retained') yield* expire(work, object, row);
+    else if (row.state === 'expiring') yield* releaseAllocation(work, object);
   }
 }
 
-function* expire(work: Work, namespace: string, name: string, lease: number): Step<void> {
-  const until = work.now + Math.min(graceMilliseconds, lease);
-  yield* exec(
-    `UPDATE ipam_block SET state = 'expiring', due = ? WHERE plane = ? AND namespace = ? AND name = ?`,
-    until,
-    work.plane,
-    namespace,
-    name,
-  );
-  const object = yield* work.get<IPAllocation>('ipallocations', namespace, name);
-  if (object === undefined) return;
+function* expire(work: Work, object: IPAllocation, { space, start, lease }: Row): Step<void> {
+  const until = work.now + Math.min(graceMilliseconds, Number(lease));
+  yield* exec(`UPDATE ipam_block SET state = 'expiring', due = ? WHERE space = ? AND start = ?`, until, space!, start!);
   const expiring = {
     type: 'Expiring',
     status: 'True' as const,

@@ -4,25 +4,19 @@ import type { Found, Log } from './log.ts';
 import type { CommittedRow, Row } from './protocol.ts';
 import type { Procedure, ProcedureTransaction, SqlValue, StorageKey, StoredRecord } from './storage.ts';
 
-/** A column that files of an older version have, and nothing reads or fills any more. A module may export a list: `outdated`. */
-interface OutdatedColumn {
-  table: string;
-  column: string;
-}
+/** What files of an older version have, and nothing reads or fills any more. A module may export a list: `outdated`. */
+type Outdated = { table: string; column: string; index?: undefined } | { index: string };
 
 /** Reads the modules named by `urls` and creates their tables. Throws when two modules name the same procedure. */
 export async function loadProcedures(database: DatabaseSync, urls: readonly string[]): Promise<Map<string, Procedure>> {
   const all = new Map<string, Procedure>();
   for (const url of urls) {
-    const module = (await import(url)) as { schema?: unknown; procedures?: unknown; outdated?: OutdatedColumn[] };
+    const module = (await import(url)) as { schema?: unknown; procedures?: unknown; outdated?: Outdated[] };
     if (typeof module.schema !== 'string' || typeof module.procedures !== 'object' || module.procedures === null) {
       throw new TypeError(`${url} must export \`schema\` (SQL text) and \`procedures\` (functions by name)`);
     }
     database.exec(`BEGIN IMMEDIATE; ${module.schema};`);
-    for (const { table, column } of module.outdated ?? []) {
-      const there = database.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(table, column);
-      if (there !== undefined) database.exec(`ALTER TABLE ${table} DROP COLUMN ${column}`);
-    }
+    for (const each of module.outdated ?? []) dropOutdated(database, each);
     database.exec('COMMIT');
     for (const [name, procedure] of Object.entries(module.procedures)) {
       if (all.has(name)) throw new TypeError(`procedure ${name} is there twice, the second time in ${url}`);
@@ -30,6 +24,16 @@ export async function loadProcedures(database: DatabaseSync, urls: readonly stri
     }
   }
   return all;
+}
+
+function dropOutdated(database: DatabaseSync, outdated: Outdated): void {
+  if (outdated.index !== undefined) {
+    database.exec(`DROP INDEX IF EXISTS ${outdated.index}`);
+    return;
+  }
+  const { table, column } = outdated;
+  const there = database.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(table, column);
+  if (there !== undefined) database.exec(`ALTER TABLE ${table} DROP COLUMN ${column}`);
 }
 
 const controlsTransaction =
