@@ -1,6 +1,7 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { keptBytes } from './checkpoints.ts';
 import { StorageOpenError } from './errors.ts';
 
 /** `Brth`: what `file` and SQLite's own tools show as the application of the database. */
@@ -209,7 +210,7 @@ function prepare(database: DatabaseSync, file: string): void {
   if (mode !== 'wal') {
     throw new StorageOpenError(`${file} is on a file system without write-ahead logging: choose a local disk`);
   }
-  database.exec(`PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216; PRAGMA temp_store = MEMORY;
+  database.exec(`PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${keptBytes}; PRAGMA temp_store = MEMORY;
     BEGIN IMMEDIATE; ${schema} COMMIT`);
 }
 

@@ -1,4 +1,5 @@
 import type { Status } from '../../meta/index.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { explained, type OpenedDatabase, openDatabase, sqliteCode } from './database.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { wholeKey } from './key.ts';
@@ -66,6 +67,11 @@ export class Engine {
     this.#housekeeping = new Housekeeping(this.#log);
     this.#revision = this.#log.revision();
     this.#dataVersion = this.#readDataVersion();
+  }
+
+  /** Whoever has a thread to spare for it moves the log's pages into the database. */
+  checkpoints(): Checkpoints {
+    return new Checkpoints(this.#opened.database, this.#file);
   }
 
   resources(): string[] {

@@ -1,4 +1,5 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
+import type { Checkpoints } from './checkpoints.ts';
 import { Engine } from './engine.ts';
 import { StorageOpenError } from './errors.ts';
 import { type Answer, packOutcomes, type Request, unpack } from './wire.ts';
@@ -8,6 +9,7 @@ import { type Answer, packOutcomes, type Request, unpack } from './wire.ts';
 const port = parentPort as MessagePort;
 const entriesPerMessage = 2000;
 let engine: Engine | undefined;
+let checkpoints: Checkpoints | undefined;
 let failed = false;
 
 // Messages are taken one at a time also while the first, opening, waits for the modules of procedures.
@@ -21,6 +23,7 @@ port.on('message', (request: Request) => {
 async function open(request: Extract<Request, { kind: 'open' }>): Promise<void> {
   try {
     engine = await Engine.open(request.options);
+    checkpoints = engine.checkpoints();
     post({ kind: 'opened', resources: engine.resources() });
   } catch (error) {
     fail(error);
@@ -39,9 +42,7 @@ function answer(request: Exclude<Request, { kind: 'open' }>): void {
 
 function work(request: Exclude<Request, { kind: 'open' }>): void {
   if (request.kind === 'close') {
-    engine?.close();
-    post({ kind: 'closed' });
-    port.close();
+    void close();
     return;
   }
   if (engine === undefined) return;
@@ -60,6 +61,7 @@ function work(request: Exclude<Request, { kind: 'open' }>): void {
     }
     case 'run':
       post(packOutcomes(engine.run(unpack(request.batch))));
+      checkpoints?.committed();
       return;
     case 'get':
       post({ kind: 'got', record: engine.get(request.key) });
@@ -71,6 +73,13 @@ function work(request: Exclude<Request, { kind: 'open' }>): void {
       post({ kind: 'count', count: engine.count(request.query) });
       return;
   }
+}
+
+async function close(): Promise<void> {
+  await checkpoints?.close();
+  engine?.close();
+  post({ kind: 'closed' });
+  port.close();
 }
 
 function fail(error: unknown): void {
