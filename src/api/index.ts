@@ -33,3 +33,4 @@ export * from './planes.ts';
 export * from './reasons/index.ts';
 export * from './resourcemanager/project.ts';
 export type { CelRule } from './schema.ts';
+export * from './taken.ts';

@@ -1,5 +1,5 @@
 import type { DataPlane, NetworkInterfaceClaim } from '../api/index.ts';
-import type { Clock, Controller, EventRecorder, Plane } from '../kube/index.ts';
+import type { Clock, Controller, EventRecorder, Log, Plane } from '../kube/index.ts';
 import { deploymentController } from './cell/deployment/controller.ts';
 import { instanceController, type Quota } from './cell/instance/controller.ts';
 import { alwaysGranted } from './cell/instance/quota.ts';
@@ -15,6 +15,7 @@ export type { Quota };
 
 export interface ComputeDeps {
   clock: Clock;
+  log: Log;
   /** Id of the hub's plane. */
   hub: string;
   /** Events in `plane`, under the name and identity of `controller`. */

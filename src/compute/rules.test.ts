@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { NetworkBinding, SubnetClaim } from '../api/index.ts';
 import { type PlaneRole, systemClock } from '../kube/index.ts';
@@ -11,6 +12,7 @@ function mayDo(networkingIntegration: boolean): string[] {
 function rulesOf(gates: Pick<ComputeDeps, 'networkingIntegration' | 'referencedData'>, group: string): string[] {
   const deps: ComputeDeps = {
     clock: systemClock,
+    log: pino({ level: 'silent' }),
     hub: 'hub',
     recorder: () => {
       throw new Error('no events here');

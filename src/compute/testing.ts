@@ -1,4 +1,5 @@
 import {
+  copyNameTaken,
   crdsOf,
   Instance,
   LocationBinding,
@@ -48,13 +49,14 @@ export interface RigOptions {
 /** Compute at work on a hub, a cell and a project, with plain stand-ins for its neighbours. */
 export async function openCompute({ networking = true, engaged = true }: RigOptions = {}): Promise<Rig> {
   const environment = await Environment.open();
-  const { clock, recorder, wire } = environment;
+  const { clock, log, recorder, wire } = environment;
   const requests: Sent[] = [];
   wire.onRequest = (sent) => requests.push(sent);
   const refused: Rig['refused'] = new Map();
-  const options = { hub: refs.hub.id };
+  const options = { hub: refs.hub.id, log, recorder, nameTaken: copyNameTaken };
   const deps = {
     clock,
+    log,
     hub: refs.hub.id,
     recorder,
     networkingIntegration: networking,

@@ -1,5 +1,11 @@
 import type { ObjectKey } from '../kube/index.ts';
 import type { KubeObject } from '../meta/index.ts';
+import type { NameTaken, TakenDeps } from './taken.ts';
+
+/** What a cell's agent is given. */
+export interface CarryOptions extends AgentOptions, TakenDeps {
+  nameTaken: NameTaken;
+}
 
 export interface AgentOptions {
   /** Id of the hub's plane. */

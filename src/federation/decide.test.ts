@@ -85,9 +85,9 @@ describe('down, in every state', () => {
       behind: ['hold-source', 'update'],
       going: [],
       earlier: ['delete'],
-      theirs: [],
+      theirs: ['tell-taken'],
     },
-    held: { none: ['create'], same: [], behind: ['update'], going: [], earlier: ['delete'], theirs: [] },
+    held: { none: ['create'], same: [], behind: ['update'], going: [], earlier: ['delete'], theirs: ['tell-taken'] },
     going: {
       none: ['let-source-go'],
       same: ['delete'],
@@ -116,7 +116,7 @@ describe('down, in every state', () => {
     expect(at('held', 'unknown')).toEqual(['delete']);
     expect(at('none', 'unknown')).toEqual(['delete']);
     expect(at('going', 'h')).toEqual(['delete']);
-    expect(at('held', undefined)).toEqual([]);
+    expect(at('held', undefined)).toEqual(['tell-taken']);
   });
 
   it.each(Object.keys(sources) as (keyof typeof sources)[])('of the source: %s', (source) => {
@@ -176,7 +176,8 @@ describe('up', () => {
     ['one of an earlier object', copy({ ...mine, [sourceUid]: 'earlier' }), ['delete']],
     ['one that is going', copy({ ...mine, [sourceUid]: 'earlier' }, { deletionTimestamp: created }), []],
     ['one of another cell', copy({ ...mine, [sourceCell]: 'y' }, { spec: {} }), []],
-    ['one that nobody carried', copy({}, { spec: {} }), []],
+    ['one that nobody carried', copy({}, { spec: {} }), ['tell-taken']],
+    ['one that nobody carried, and that is going', copy({}, { deletionTimestamp: created }), []],
   ])('brings up to date what is its own: %s', (_, held, steps) => {
     expect(does(at(held))).toEqual(steps);
   });

@@ -2,11 +2,12 @@
 
 import { addFinalizer, type Controller, type Plane, type Request, removeFinalizer } from '../kube/index.ts';
 import { isTerminating, jsonEqual, type KubeObject, Namespace, type ResourceType, type Stored } from '../meta/index.ts';
-import { type AgentOptions, cellOf, keyOf } from './agent.ts';
+import { type CarryOptions, cellOf, keyOf } from './agent.ts';
 import { copyOf, sourceUidOf, updateOf } from './copy.ts';
 import { carriedFinalizer } from './keys.ts';
 import { lostMark } from './mark.ts';
 import { ensureNamespace } from './namespaces.ts';
+import { isInTheWay, takenRule, tellTaken } from './taken.ts';
 
 export interface DownKind {
   type: ResourceType;
@@ -33,6 +34,8 @@ export type Step =
   | { do: 'create'; object: KubeObject }
   | { do: 'update'; object: KubeObject }
   | { do: 'delete'; copy: Stored<KubeObject> }
+  /** An object that nobody carried has the name. */
+  | { do: 'tell-taken'; holder: Stored<KubeObject>; source: Stored<KubeObject> }
   | { do: 'report-status'; source: Stored<KubeObject>; status: unknown };
 
 function locationOf(kind: DownKind, object: KubeObject): string | undefined {
@@ -41,7 +44,7 @@ function locationOf(kind: DownKind, object: KubeObject): string | undefined {
 
 /**
  * Pure. A terminating copy, or a copy of another source, is never taken over: it goes first, and the next look creates
- * anew. An object in the cell that no agent brought is not ours and is left alone.
+ * anew. An object in the cell that no agent brought is not ours: it is left alone, and that is told where it is in the way.
  */
 export function decide(kind: DownKind, { source, copy, mark, location }: Snapshot): Step[] {
   const of = copy === undefined ? undefined : (sourceUidOf(copy) ?? mark);
@@ -68,6 +71,7 @@ export function decide(kind: DownKind, { source, copy, mark, location }: Snapsho
     const create: Step = { do: 'create', object: copyOf(source) };
     return kind.drains && !held ? [{ do: 'hold-source', source }, create] : [create];
   }
+  if (isInTheWay(of, copy)) return [{ do: 'tell-taken', holder: copy, source }];
   if (!ours || isTerminating(copy)) return [];
   if (of !== source.metadata.uid) return [{ do: 'delete', copy }];
 
@@ -85,7 +89,7 @@ function report(kind: DownKind, source: Stored<KubeObject>, copy: Stored<KubeObj
 }
 
 /** The controller that carries one kind down to every cell engaged in this process (one, on a real cluster). */
-export function carryDown(kind: DownKind, options: AgentOptions): Controller {
+export function carryDown(kind: DownKind, options: CarryOptions): Controller {
   const { type } = kind;
   const resources = [type.plural];
   const hubVerbs = kind.drains ? ['get', 'list', 'watch', 'patch'] : ['get', 'list', 'watch'];
@@ -97,12 +101,14 @@ export function carryDown(kind: DownKind, options: AgentOptions): Controller {
         { apiGroups: [type.group], resources, verbs: hubVerbs },
         ...(kind.drains ? [{ apiGroups: [type.group], resources: [`${type.plural}/status`], verbs: ['update'] }] : []),
         ...(type.namespaced ? [{ apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] }] : []),
+        takenRule,
       ],
       cell: [
         { apiGroups: [type.group], resources, verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'] },
         ...(type.namespaced
           ? [{ apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch', 'create'] }]
           : []),
+        takenRule,
       ],
     },
 
@@ -143,7 +149,12 @@ export function carryDown(kind: DownKind, options: AgentOptions): Controller {
       if (cell === undefined || hub === undefined) return undefined;
       const snapshot = await observe(type, request, cell, hub, name);
       let { source } = snapshot;
-      for (const step of decide(kind, snapshot)) source = (await act(step, source, type, cell, hub)) ?? source;
+      for (const step of decide(kind, snapshot)) {
+        if (step.do === 'tell-taken') {
+          const about = { object: step.source, plane: hub };
+          tellTaken({ holder: step.holder, plane: cell, about }, name, options.nameTaken, options);
+        } else source = (await act(step, source, type, cell, hub)) ?? source;
+      }
       return undefined;
     },
   };
@@ -171,7 +182,7 @@ async function observe(type: ResourceType, request: Request, cell: Plane, hub: P
 
 /** Answers the hub's object as it is after the step, where the step changed it. */
 async function act(
-  step: Step,
+  step: Exclude<Step, { do: 'tell-taken' }>,
   source: Stored<KubeObject> | undefined,
   type: ResourceType,
   cell: Plane,

@@ -6,4 +6,5 @@ export { clearLost, type LostKind } from './lost.ts';
 export { lostMark } from './mark.ts';
 export { carryNamespaces } from './namespaces.ts';
 export { isSynced, unsyncedRetry } from './synced.ts';
+export { isInTheWay, type NameTaken, type TakenDeps, takenRule, tellTaken } from './taken.ts';
 export { carryUp, type HubLookup, type UpKind } from './up.ts';

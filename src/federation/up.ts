@@ -9,11 +9,12 @@ import {
   type ResourceType,
   type Stored,
 } from '../meta/index.ts';
-import { type AgentOptions, cellOf, keyOf } from './agent.ts';
+import { type CarryOptions, cellOf, keyOf } from './agent.ts';
 import { sourceUidOf, updateOf } from './copy.ts';
 import { sourceCell, sourceUid } from './keys.ts';
 import { lostMark } from './mark.ts';
 import { isSynced, unsyncedRetry } from './synced.ts';
+import { isInTheWay, takenRule, tellTaken } from './taken.ts';
 
 /** Reads the hub's caches, for a copy that names hub objects (an owner). */
 export type HubLookup = <T extends KubeObject>(type: ResourceType<T>, name: string) => Stored<T> | undefined;
@@ -49,6 +50,8 @@ export type UpStep =
   | { do: 'update'; object: KubeObject }
   | { do: 'status'; status: unknown }
   | { do: 'delete'; copy: Stored<KubeObject> }
+  /** An object that nobody carried has the name. */
+  | { do: 'tell-taken'; holder: Stored<KubeObject>; source: Stored<KubeObject> }
   /** null takes an annotation off. */
   | { do: 'request'; source: Stored<KubeObject>; annotations: Record<string, string | null> };
 
@@ -83,6 +86,8 @@ export function decideUp(snapshot: UpSnapshot, requests: readonly string[] = [])
           { do: 'status', status: wanted.status },
         ];
   }
+  const from = copy.metadata.annotations?.[sourceCell];
+  if (isInTheWay(from ?? sourceUidOf(copy) ?? mark, copy)) return [{ do: 'tell-taken', holder: copy, source }];
   if (!ours || isTerminating(copy)) return [];
   if ((sourceUidOf(copy) ?? mark) !== source.metadata.uid) return [{ do: 'delete', copy }];
 
@@ -113,7 +118,7 @@ function isFullyMarked(copy: Stored<KubeObject>): boolean {
 const byLookup = (type: ResourceType): string => `federation-up/${type.plural}`;
 
 /** The controller that publishes one kind of every cell engaged in this process. */
-export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOptions): Controller {
+export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: CarryOptions): Controller {
   const { type } = kind;
   const resources = [type.plural];
   const lookups = kind.lookups ?? [];
@@ -127,6 +132,7 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOpt
           resources,
           verbs: kind.requests === undefined ? ['get', 'list', 'watch'] : ['get', 'list', 'watch', 'patch'],
         },
+        takenRule,
       ],
       hub: [
         { apiGroups: [type.group], resources, verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'] },
@@ -136,6 +142,7 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOpt
           resources: [lookup.type.plural],
           verbs: ['get', 'list', 'watch'],
         })),
+        takenRule,
       ],
     },
 
@@ -167,9 +174,14 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOpt
       watch.on(plane, type, (copy, event) => {
         const before = event.type === 'updated' ? event.old : copy;
         const location = copy.metadata.annotations?.[sourceCell] ?? before.metadata.annotations?.[sourceCell];
-        return location === undefined || planes.get(cellOf(location)) === undefined
-          ? []
-          : [{ plane: cellOf(location), ...keyOf(copy) }];
+        if (location !== undefined) {
+          return planes.get(cellOf(location)) === undefined ? [] : [{ plane: cellOf(location), ...keyOf(copy) }];
+        }
+        // What no cell published may have kept one of theirs away.
+        if (event.type !== 'deleted') return [];
+        const { namespace, name: freed } = keyOf(copy);
+        const waiting = planes.byRole('cell').filter((cell) => cell.informer(type).get(namespace, freed) !== undefined);
+        return waiting.map((cell) => ({ plane: cell.id, namespace, name: freed }));
       });
       for (const { type: lookedUp } of lookups) {
         watch.on(plane, lookedUp, (object, event) => {
@@ -205,6 +217,11 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: AgentOpt
           : await lostMark({ client: hub.client, type, copy, source, isMaker, isMarked: isFullyMarked });
       const steps = decideUp({ source, copy, mark, wanted, location: cell.name }, kind.requests);
       await act(steps, type, copy, cell, hub);
+      for (const step of steps) {
+        if (step.do !== 'tell-taken') continue;
+        const about = { object: step.source, plane: cell };
+        tellTaken({ holder: step.holder, plane: hub, about }, name, options.nameTaken, options);
+      }
       return undefined;
     },
   };

@@ -1,5 +1,6 @@
 import {
   computeLabels,
+  copyNameTaken,
   Location,
   NetworkContext,
   networkingAnnotations,
@@ -41,8 +42,8 @@ export interface ControllerDeps {
 
 /** What a cell's agent carries. Order is of no consequence: every kind waits for what it needs. */
 function federationControllers({ compute, network: { dataPlane } }: ControllerDeps): Controller[] {
-  const { hub, networkingIntegration: networking, referencedData } = compute;
-  const options = { hub };
+  const { hub, log, recorder, networkingIntegration: networking, referencedData } = compute;
+  const options = { hub, log, recorder, nameTaken: copyNameTaken };
   const byLocation = { label: topologyKeys.location };
   const companionOf = { label: computeLabels.location };
   const networkByLocation = { label: networkingLabels.location };

@@ -178,6 +178,7 @@ async function start(
     ...controllersOf({
       compute: {
         clock,
+        log,
         hub: hubPlane.id,
         recorder,
         networkingIntegration: config.featureGates.NetworkingIntegration,

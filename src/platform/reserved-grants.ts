@@ -13,6 +13,7 @@ const networking = 'networking.datumapis.com';
 const compute = 'compute.datumapis.com';
 const series = 'patch events.k8s.io/events';
 const event = 'create events.k8s.io/events';
+const taken = 'Events that tell of what should not be: somebody else’s object under the name of a copy.';
 
 /**
  * The one list of them. `test/e2e/access.test.ts` takes the platform through its life and compares: what was granted and not
@@ -35,6 +36,41 @@ export const reservedGrants: readonly ReservedGrants[] = [
     reason: 'Events that tell of what should not be: a location that cannot be served as it is.',
     role: 'hub',
     controllers: ['network-hub-location'],
+    grants: [event, series],
+  },
+  {
+    reason: taken,
+    role: 'cell',
+    controllers: [
+      'federation-down-networkcontexts',
+      'federation-down-servinglocations',
+      'federation-down-subnets',
+      'federation-down-workloaddeployments',
+      'federation-up-instances',
+      'federation-up-networkinterfaces',
+    ],
+    grants: [event, series],
+  },
+  {
+    reason: taken,
+    role: 'hub',
+    controllers: [
+      'federation-down-networkcontexts',
+      'federation-down-servinglocations',
+      'federation-down-subnets',
+      'federation-down-workloaddeployments',
+      'federation-up-instances',
+      'federation-up-networkinterfaces',
+      'network-hub-replicator-networkcontexts',
+      'network-hub-replicator-subnets',
+      'compute-hub-federator',
+    ],
+    grants: [event, series],
+  },
+  {
+    reason: taken,
+    role: 'project',
+    controllers: ['network-hub-replicator-networkcontexts', 'network-hub-replicator-subnets', 'compute-hub-federator'],
     grants: [event, series],
   },
   {

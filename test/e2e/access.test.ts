@@ -10,6 +10,7 @@ import {
   IPPool,
   Network,
   NetworkBinding,
+  NetworkContext,
   NetworkInterface,
   NetworkInterfaceClaim,
   Project,
@@ -191,6 +192,11 @@ async function useEverything(): Promise<void> {
   await session.until('the namespace is gone', async () =>
     (await alpha().get(Namespace, { namespace: '', name: 'team' })) === undefined ? true : 'it is there',
   );
+  // A presence that nothing needs goes by itself; with its network it would be removed by somebody else.
+  await session.until('the presence is gone', async () => {
+    const left = (await alpha().list(NetworkContext)).items.length;
+    return left === 0 ? true : `${left} contexts`;
+  });
   for (const each of (await alpha().list(Network)).items) await alpha().delete(Network, keyOf(each));
   await session.until('the networks are gone', async () => {
     const left = (await alpha().list(Network)).items.length + (await alpha().list(IPClaim)).items.length;

@@ -110,12 +110,12 @@ export class Stack extends Environment {
   #makeControllers(): Controller[] {
     // A fresh process counts from the start.
     this.metrics.clear();
-    const { clock, recorder, projectClient } = this;
+    const { clock, log, recorder, projectClient } = this;
     const { controllers, quota, dataPlane = 'none', networking = true, referencedData = false } = this.#options;
     if (controllers !== undefined) return controllers(this);
     return controllersOf({
       compute: {
-        ...{ clock, hub: 'hub', recorder, networkingIntegration: networking, referencedData, dataPlane },
+        ...{ clock, log, hub: 'hub', recorder, networkingIntegration: networking, referencedData, dataPlane },
         ...(quota === undefined ? {} : { quota }),
       },
       network: this.networkDeps(),

@@ -26,6 +26,11 @@ export const networkingReasons = define({
     'Interface {interface} waits for the data plane to prepare its attachment',
   ],
   Terminating: ['nobody', 'The object is being deleted.', '{kind} {name} is being deleted[ and waits for {waitsFor}]'],
+  CopyNameTaken: [
+    'operator',
+    'The platform is to copy an object to a plane, and another object of that name is there that it has not made. It is never overwritten: delete it, and the copy comes by itself.',
+    '{kind} {name}[ in namespace {namespace}] of plane {plane} was not made by the platform, and the copy of that name waits until it is gone: delete it',
+  ],
   SubnetReady: ['nobody', 'The subnet of the claim is ready.', 'Subnet {subnet} is ready'],
   SubnetNotReady: ['nobody', 'The subnet of the claim is not ready yet.', 'Subnet {subnet} is not ready yet'],
 

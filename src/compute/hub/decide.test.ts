@@ -11,7 +11,14 @@ import {
   WorkloadDeployment,
 } from '../../api/index.ts';
 import { sourceUid } from '../../federation/index.ts';
-import { apiVersionOf, type Condition, type KubeObject, type Namespace, type Stored } from '../../meta/index.ts';
+import {
+  apiVersionOf,
+  type Condition,
+  type KubeObject,
+  type Namespace,
+  parseTime,
+  type Stored,
+} from '../../meta/index.ts';
 import { sourceGeneration } from '../shared/generation.ts';
 import { condition, workload } from '../testing.ts';
 import { decide as federate, type Snapshot } from './federator/decide.ts';
@@ -54,6 +61,8 @@ function federated(more: Partial<Snapshot> = {}) {
     source: deployment('p', held),
     sourceNamespace: namespace('default', 'u'),
     hubNamespace: 'ns-u',
+    hub: { id: 'hub' },
+    now: parseTime(created)!,
     namespace: namespace('ns-u', 'n', routed),
     copy: undefined,
     binding: undefined,
@@ -108,7 +117,8 @@ describe('the federator', () => {
     ['labels that the namespace lost', { namespace: namespace('ns-u', 'n') }, ['label-namespace']],
     ['a copy of an earlier deployment', { copy: copyOf({ annotations: { [sourceUid]: 'earlier' } }) }, ['delete-copy']],
     ['a copy that is going', { copy: copyOf({ deletionTimestamp: created }) }, []],
-    ['what nobody carried there', { copy: copyOf({ annotations: {} }) }, []],
+    ['what nobody carried there', { copy: copyOf({ annotations: {} }) }, ['tell-taken', 'report']],
+    ['it, when it is going', { copy: copyOf({ annotations: {}, deletionTimestamp: created }) }, []],
     ['a copy that lost its mark', { copy: copyOf({ annotations: {} }), mark: 'p' }, ['update-copy']],
     ['an earlier one that lost it', { copy: copyOf({ annotations: {} }), mark: 'unknown' }, ['delete-copy']],
     [
@@ -186,7 +196,17 @@ describe('the binding', () => {
     expect(does(federated({ source: other, copy: moved, binding: binding() }))).toEqual(['delete-binding']);
     const going = binding({ deletionTimestamp: created });
     expect(does(federated({ source: other, copy: moved, binding: going }))).toEqual([]);
-    expect(does(federated({ source: other, copy: moved, binding: binding({ ownerReferences: [] }) }))).toEqual([]);
+    const earlier = { kind: WorkloadDeployment.kind, uid: 'earlier', controller: true };
+    const ofEarlier = binding({ ownerReferences: [earlier] });
+    expect(does(federated({ source: other, copy: moved, binding: ofEarlier }))).toEqual([]);
+    const theirs = binding({ ownerReferences: [] });
+    expect(does(federated({ source: other, copy: moved, binding: theirs }))).toEqual([
+      'update-copy',
+      'tell-taken',
+      'report',
+    ]);
+    // What names the same network serves as well.
+    expect(does(federated({ source, copy, binding: theirs }))).toEqual([]);
   });
 
   it('is neither read nor written without networking', () => {

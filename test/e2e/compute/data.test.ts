@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Instance, Workload, WorkloadDeployment } from '../../../src/api/index.ts';
-import { ConfigMap, findCondition, Secret, type Stored } from '../../../src/meta/index.ts';
+import { sourceUid } from '../../../src/federation/index.ts';
+import { ConfigMap, Event, findCondition, Secret, type Stored } from '../../../src/meta/index.ts';
 import { workloadObject } from '../support/objects.ts';
 import { here, World } from './world.ts';
 
@@ -124,6 +125,55 @@ test('what a workload no longer references, or leaves behind, is taken out of hu
     colour: 'blue',
   });
   expect((await world.stack.hub.list(WorkloadDeployment)).items).toEqual([]);
+});
+
+test.each([
+  ['the hub', 'hub', () => world.stack.hub],
+  ['the cell', `cell/${here}`, () => world.stack.cell(here)],
+] as const)(
+  'what on %s has the name of a companion stays, is told, and clears once it is gone',
+  async (_, plane, of) => {
+    await world.project.create(ConfigMap, settings('blue'));
+    await world.project.create(Secret, password());
+    await world.project.create(Workload, workload());
+    await world.ready('web', 2);
+    await world.project.delete(Workload, { namespace: 'default', name: 'web' });
+    await world.stack.until('all gone', async () => (await carried()).length === 0 && (await inCell()).length === 0);
+    const name = `web-here-${here}-configmap-settings`;
+    const key = { namespace: world.namespace, name };
+    await of().create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: { colour: 'own' } });
+    await world.project.create(Workload, workload());
+
+    const told = `ConfigMap ${name} in namespace ${world.namespace} of plane ${plane} was not made by the platform`;
+    await world.stack.until('an Event says so', async () =>
+      (await of().list(Event)).items.some(({ note, regarding }) => regarding?.name === name && note?.startsWith(told)),
+    );
+    if (plane === 'hub') await says('CopyNameTaken', told);
+    expect((await of().get(ConfigMap, key))?.data).toEqual({ colour: 'own' });
+
+    await of().delete(ConfigMap, key);
+    await world.ready('web', 2);
+    await world.stack.until('the companion is there', async () => (await carried())[0]?.data?.colour === 'blue');
+  },
+);
+
+test('a companion whose marks were taken off gets them again', async () => {
+  await world.project.create(ConfigMap, settings('blue'));
+  await world.project.create(Secret, password());
+  await world.project.create(Workload, workload());
+  const before = await world.ready('web', 2);
+  const marks = await carried();
+  for (const client of [world.stack.hub, world.stack.cell(here)]) {
+    const key = { namespace: world.namespace, name: `web-here-${here}-configmap-settings` };
+    const body = { metadata: { labels: null, annotations: null } };
+    await client.patch(ConfigMap, key, { type: 'merge', body });
+    await world.stack.until('it has them again', async () => {
+      const now = await carried();
+      return now.length === marks.length && now[0]?.metadata.annotations !== undefined;
+    });
+    expect(Object.keys((await client.get(ConfigMap, key))?.metadata.annotations ?? {})).toContain(sourceUid);
+  }
+  expect(await world.ready('web', 2)).toEqual(before);
 });
 
 test('without the feature gate nothing is carried, and nothing waits', async () => {

@@ -1,28 +1,30 @@
 import {
   computeAnnotations,
   computeFinalizers,
+  copyNameTaken,
   hubNamespaceName,
   NetworkBinding,
   projectOfClusterLabel,
   upstreamLabels,
   WorkloadDeployment,
 } from '../../../api/index.ts';
-import { isSynced, lostMark, unsyncedRetry } from '../../../federation/index.ts';
+import { isSynced, lostMark, type TakenDeps, takenRule, tellTaken, unsyncedRetry } from '../../../federation/index.ts';
 import {
   addFinalizer,
+  type Clock,
   type Controller,
   mergeStatus,
   type Plane,
   type Request,
   removeFinalizer,
-  type Watch,
 } from '../../../kube/index.ts';
 import { isApiError, isTerminating, type KubeObject, Namespace, type Stored } from '../../../meta/index.ts';
-import { companionKinds, type DataReference, dataReferences, typeOf } from '../../shared/data.ts';
-import type { Data } from './data.ts';
+import { companionKinds, type DataReference, typeOf } from '../../shared/data.ts';
 import { decide, keyOf, type Snapshot, type Step } from './decide.ts';
+import { observeData, watchCompanions, watchSources } from './observe-data.ts';
 
-export interface FederatorDeps {
+export interface FederatorDeps extends TakenDeps {
+  clock: Clock;
   /** Id of the hub's plane. */
   hub: string;
   /** Feature gate NetworkingIntegration: without it no binding is read or written. */
@@ -34,6 +36,7 @@ export interface FederatorDeps {
 const reads = ['get', 'list', 'watch'];
 
 const controllerName = 'compute-hub-federator';
+const isMaker = (manager: string) => manager === controllerName;
 
 /** Carries a project's deployments to the hub, their bindings beside them, and their status back. */
 export function federatorController(deps: FederatorDeps): Controller {
@@ -54,6 +57,7 @@ export function federatorController(deps: FederatorDeps): Controller {
         { apiGroups: [WorkloadDeployment.group], resources: ['workloaddeployments/status'], verbs: ['patch'] },
         { apiGroups: [''], resources: ['namespaces'], verbs: reads },
         ...(deps.referencedData ? [sources] : []),
+        takenRule,
       ],
       hub: [
         {
@@ -64,6 +68,7 @@ export function federatorController(deps: FederatorDeps): Controller {
         { apiGroups: [''], resources: ['namespaces'], verbs: [...reads, 'create', 'patch'] },
         ...(deps.networkingIntegration ? bindings : []),
         ...(deps.referencedData ? [companions] : []),
+        takenRule,
       ],
     },
 
@@ -106,15 +111,7 @@ export function federatorController(deps: FederatorDeps): Controller {
       watch.on(plane, WorkloadDeployment, fromHub);
       // A binding has the name of the deployment it is for.
       if (deps.networkingIntegration) watch.on(plane, NetworkBinding, fromHub);
-      if (!deps.referencedData) return;
-      for (const type of companionKinds) {
-        plane.informer(type).addIndex(byDeployment, companionKeys);
-        watch.on(plane, type, ({ metadata }) => {
-          const of = metadata.annotations?.[computeAnnotations.referencedDataOf];
-          const namespace = plane.informer(Namespace).get('', metadata.namespace ?? '');
-          return of === undefined ? [] : sourceOf(namespace, of);
-        });
-      }
+      if (deps.referencedData) watchCompanions(plane, watch, sourceOf);
     },
 
     async reconcile(request, planes) {
@@ -132,46 +129,16 @@ export function federatorController(deps: FederatorDeps): Controller {
       if (snapshot === undefined) return undefined;
       let source = snapshot.source;
       for (const step of decide(snapshot)) {
+        if (step.do === 'tell-taken') {
+          const about = snapshot.source && { object: snapshot.source, plane: project };
+          tellTaken({ holder: step.holder, plane: hub, about }, controllerName, copyNameTaken, deps);
+          continue;
+        }
         const answer = await act(step, source, project, hub);
         if (answer !== undefined) source = answer;
       }
       return undefined;
     },
-  };
-}
-
-const byDeployment = 'compute/companion';
-
-function companionKeys({ metadata }: KubeObject): string[] {
-  const of = metadata.annotations?.[computeAnnotations.referencedDataOf];
-  return of === undefined ? [] : [`${metadata.namespace ?? ''}/${of}`];
-}
-
-/** What a template references wakes the deployments that do. */
-function watchSources(plane: Plane, watch: Watch): void {
-  for (const type of companionKinds) {
-    watch.on(plane, type, ({ metadata }) =>
-      plane
-        .informer(WorkloadDeployment)
-        .list(metadata.namespace)
-        .filter(({ spec }) => referencesOf(spec).some(({ kind, name }) => kind === type.kind && name === metadata.name))
-        .map((deployment) => ({ plane: plane.id, ...keyOf(deployment) })),
-    );
-  }
-}
-
-function referencesOf(spec: WorkloadDeployment['spec']): DataReference[] {
-  return spec === undefined ? [] : dataReferences(spec.template.spec);
-}
-
-function observeData(source: Stored<WorkloadDeployment>, hubNamespace: string, project: Plane, hub: Plane): Data {
-  const { namespace = '', name } = source.metadata;
-  return {
-    references: referencesOf(source.spec).map((reference) => ({
-      ...reference,
-      source: project.informer(typeOf(reference.kind)).get(namespace, reference.name),
-    })),
-    companions: companionKinds.flatMap((type) => hub.informer(type).byIndex(byDeployment, `${hubNamespace}/${name}`)),
   };
 }
 
@@ -204,7 +171,6 @@ async function observe(
   // Whether the copy is really gone decides whether the name is free.
   const ending = source !== undefined && isTerminating(source);
   const copy = cachedCopy ?? (ending ? await hub.client.get(WorkloadDeployment, key) : undefined);
-  const isMaker = (manager: string) => manager === controllerName;
   const mark = await lostMark({ client: hub.client, type: WorkloadDeployment, copy, source, isMaker });
   return {
     project: project.name,
@@ -212,11 +178,16 @@ async function observe(
     source,
     sourceNamespace,
     hubNamespace,
+    hub,
+    now: deps.clock.now(),
     namespace: hub.informer(Namespace).get('', hubNamespace),
     copy,
     binding: deps.networkingIntegration ? hub.informer(NetworkBinding).get(hubNamespace, request.name) : undefined,
     networking: deps.networkingIntegration,
-    data: deps.referencedData && source !== undefined ? observeData(source, hubNamespace, project, hub) : undefined,
+    data:
+      deps.referencedData && source !== undefined
+        ? await observeData(source, hubNamespace, project, hub, isMaker)
+        : undefined,
   };
 }
 
@@ -235,7 +206,7 @@ function leftBehind(request: Request, project: Plane, hub: Plane): string | unde
 
 /** Answers the project's deployment as it is after the step, where the step changed it. */
 async function act(
-  step: Step,
+  step: Exclude<Step, { do: 'tell-taken' }>,
   source: Stored<WorkloadDeployment> | undefined,
   project: Plane,
   hub: Plane,

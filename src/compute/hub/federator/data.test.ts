@@ -36,7 +36,7 @@ const data = (source?: Stored<ConfigMap>, companions: Data['companions'] = [], m
 
 const told = (of: Data | undefined) => {
   const { expectedReferencedData, referencedDataError } = computeAnnotations;
-  const annotations = dataAnnotations('web', of);
+  const annotations = dataAnnotations('web', of, { id: 'hub' });
   return [annotations[expectedReferencedData], annotations[referencedDataError]];
 };
 

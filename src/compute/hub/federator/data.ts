@@ -1,11 +1,12 @@
 import {
   computeAnnotations,
   computeLabels,
+  copyNameTaken,
   labelValue,
   reasonMessage,
   type WorkloadDeployment,
 } from '../../../api/index.ts';
-import { copyOf, sourceUid, sourceUidOf, updateOf } from '../../../federation/index.ts';
+import { copyOf, isInTheWay, sourceUid, sourceUidOf, updateOf } from '../../../federation/index.ts';
 import { type ConfigMap, controllerReference, isTerminating, type Secret, type Stored } from '../../../meta/index.ts';
 import { companionName, type DataReference } from '../../shared/data.ts';
 import { type Told, toldText } from '../../shared/told.ts';
@@ -14,38 +15,51 @@ type Source = ConfigMap | Secret;
 
 /** What a template references, in the project and on the hub. */
 export interface Data {
-  references: readonly (DataReference & { source: Stored<Source> | undefined })[];
+  references: readonly (DataReference & {
+    source: Stored<Source> | undefined;
+    /** What nobody carried has the name of the companion. */
+    taken?: Stored<Source> | undefined;
+  })[];
   /** On the hub, what is or was carried for the deployment. */
   companions: readonly Stored<Source>[];
 }
 
 export type CompanionStep =
   | { do: 'create-companion' | 'update-companion'; object: Source }
-  | { do: 'delete-companion'; companion: Stored<Source> };
+  | { do: 'delete-companion'; companion: Stored<Source> }
+  | { do: 'tell-taken'; holder: Stored<Source> };
 
 /** What a ConfigMap or Secret may hold (Kubernetes: MaxSecretSize). */
 const mostBytes = 1024 * 1024;
 
 /** Pure. What a cell is told to expect, and why something will not come. */
-export function dataAnnotations(deployment: string, data: Data | undefined): Record<string, string | undefined> {
+export function dataAnnotations(
+  deployment: string,
+  data: Data | undefined,
+  hub: { id: string },
+): Record<string, string | undefined> {
   const { expectedReferencedData, referencedDataError } = computeAnnotations;
   if (data === undefined || data.references.length === 0) {
     return { [expectedReferencedData]: undefined, [referencedDataError]: undefined };
   }
   const expected = data.references.filter(({ optional, source }) => !optional || source !== undefined);
-  const error = data.references.map(refusalOf).find((each) => each !== undefined);
+  const error = data.references.map((each) => refusalOf(each, hub)).find((each) => each !== undefined);
   return {
     [expectedReferencedData]: JSON.stringify(expected.map((each) => companionName(deployment, each))),
     [referencedDataError]: error === undefined ? undefined : toldText(error),
   };
 }
 
-function refusalOf({ kind, name, optional, source }: Data['references'][number]): Told | undefined {
+function refusalOf(
+  { kind, name, optional, source, taken }: Data['references'][number],
+  hub: { id: string },
+): Told | undefined {
   if (source === undefined) {
     return optional
       ? undefined
       : { reason: 'SourceNotFound', message: reasonMessage('SourceNotFound', { kind, name }) };
   }
+  if (taken !== undefined && isInTheWay(undefined, taken)) return copyNameTaken(taken, hub);
   return isTooLarge(source)
     ? { reason: 'SourceTooLarge', message: reasonMessage('SourceTooLarge', { kind, name }) }
     : undefined;
@@ -62,10 +76,14 @@ export function companionSteps(copy: Stored<WorkloadDeployment>, { references, c
   const steps: CompanionStep[] = [];
   const kept = new Set<string>();
   for (const reference of references) {
-    const { kind, source } = reference;
+    const { kind, source, taken } = reference;
     const name = companionName(copy.metadata.name, reference);
     kept.add(`${kind}/${name}`);
     if (source === undefined || isTooLarge(source)) continue;
+    if (taken !== undefined) {
+      if (isInTheWay(undefined, taken)) steps.push({ do: 'tell-taken', holder: taken });
+      continue;
+    }
     const wanted = companionOf(copy, reference, source);
     const held = companions.find((each) => each.kind === kind && each.metadata.name === name);
     if (held === undefined) steps.push({ do: 'create-companion', object: wanted });

@@ -2,6 +2,7 @@ import {
   clusterLabel,
   computeAnnotations,
   computeFinalizers,
+  copyNameTaken,
   labelValue,
   NetworkBinding,
   networkingLabels,
@@ -10,18 +11,20 @@ import {
   upstreamLabels,
   type WorkloadDeployment,
 } from '../../../api/index.ts';
-import { copyOf, sourceUidOf, updateOf } from '../../../federation/index.ts';
+import { copyOf, isInTheWay, sourceUidOf, updateOf } from '../../../federation/index.ts';
 import {
   apiVersionOf,
   type Condition,
   controllerReference,
   findCondition,
+  formatTime,
   isControlledBy,
   isTerminating,
   jsonEqual,
   type KubeObject,
   type Namespace,
   type Stored,
+  withCondition,
 } from '../../../meta/index.ts';
 import { sourceGeneration } from '../../shared/generation.ts';
 import { interfaceRequest } from '../../shared/template.ts';
@@ -36,6 +39,7 @@ export interface Snapshot {
   sourceNamespace: Stored<Namespace> | undefined;
   /** Name of the hub namespace that stands for it. */
   hubNamespace: string;
+  hub: { id: string };
   namespace: Stored<Namespace> | undefined;
   /** The hub's copy; read live where its absence decides. */
   copy: Stored<WorkloadDeployment> | undefined;
@@ -45,6 +49,8 @@ export interface Snapshot {
   networking: boolean;
   /** What the template references; undefined where that is not carried. */
   data: Data | undefined;
+  /** Milliseconds since the epoch. */
+  now: number;
 }
 
 export type Step =
@@ -58,16 +64,27 @@ export type Step =
   | { do: 'delete-binding'; binding: Stored<NetworkBinding> }
   | { do: 'label-binding'; binding: Stored<NetworkBinding>; labels: Record<string, string> }
   | CompanionStep
+  /** An object that nobody carried has the name. */
+  | { do: 'tell-taken'; holder: Stored<KubeObject> }
   | { do: 'report'; source: Stored<WorkloadDeployment>; status: NonNullable<WorkloadDeployment['status']> };
 
 /** What the network refuses in terms a consumer can act on; anything else is only on its way. */
 const bindingRefusals: readonly Reason[] = ['ProjectUnresolved', 'NetworkNotFound', 'LocationNotAvailable'];
 
-function bindingRefusal(binding: Stored<NetworkBinding> | undefined): Told | undefined {
+function bindingRefusal({ binding, copy, hub }: Pick<Snapshot, 'binding' | 'copy' | 'hub'>): Told | undefined {
+  if (binding !== undefined && isBindingTaken(binding, copy)) return copyNameTaken(binding, hub);
   const ready = findCondition(binding?.status?.conditions, 'Ready');
   if (ready?.status !== 'False') return undefined;
   const reason = bindingRefusals.find((each) => each === ready.reason);
   return reason === undefined ? undefined : { reason, message: ready.message };
+}
+
+/** One that was made for something else, by somebody else. One of an earlier copy goes with that. */
+function isBindingTaken(binding: Stored<NetworkBinding>, copy: Snapshot['copy']): boolean {
+  const wanted = copy === undefined ? undefined : bindingFor(copy);
+  const owner = binding.metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (wanted === undefined || owner?.kind === copy?.kind || !isInTheWay(undefined, binding)) return false;
+  return binding.spec.network.name !== wanted.network || binding.spec.location.name !== wanted.location;
 }
 
 /** Pure. One copy on the hub per deployment, one binding per copy, and the cell's status back. */
@@ -103,15 +120,20 @@ export function decide(snapshot: Snapshot): Step[] {
   steps.push(...namespaceSteps(snapshot, snapshot.sourceNamespace));
   const wanted = hubCopy(source, snapshot.sourceNamespace, snapshot);
   if (copy === undefined) return [...steps, { do: 'create-copy', object: wanted }];
-  // What nobody carried here is not ours to touch; a person has to give it another name.
-  if (isTerminating(copy) || of === undefined) return steps;
+  // What nobody carried here is not ours to touch: a person has to delete it.
+  if (isInTheWay(of, copy)) {
+    steps.push({ do: 'tell-taken', holder: copy });
+    const status = refused(source, copyNameTaken(copy, snapshot.hub), snapshot.now);
+    return jsonEqual(status, source.status) ? steps : [...steps, { do: 'report', source, status }];
+  }
+  if (isTerminating(copy)) return steps;
   if (of !== source.metadata.uid) return [...steps, { do: 'delete-copy', copy }];
 
   const object = updateOf(wanted, copy);
   if (object !== undefined) steps.push({ do: 'update-copy', object: object as WorkloadDeployment });
   if (snapshot.data !== undefined) steps.push(...companionSteps(copy, snapshot.data));
   if (snapshot.networking) steps.push(...bindingSteps(copy, snapshot.binding, source));
-  const status = reported(copy, snapshot.binding);
+  const status = reported(copy, snapshot);
   if (status !== undefined && !jsonEqual(status, source.status)) steps.push({ do: 'report', source, status });
   return steps;
 }
@@ -133,8 +155,9 @@ function namespaceSteps(snapshot: Snapshot, sourceNamespace: Stored<Namespace>):
 function hubCopy(
   source: Stored<WorkloadDeployment>,
   sourceNamespace: Stored<Namespace>,
-  { hubNamespace: namespace, binding, data }: Snapshot,
+  snapshot: Snapshot,
 ): WorkloadDeployment {
+  const { hubNamespace: namespace, data, hub } = snapshot;
   const copy = copyOf(source) as WorkloadDeployment;
   const annotations: Record<string, string> = {
     ...copy.metadata.annotations,
@@ -142,10 +165,10 @@ function hubCopy(
   };
   delete annotations[computeAnnotations.federationNamespace];
   // A cell sees only that the network has not come: the instances there say why.
-  const refusal = bindingRefusal(binding);
+  const refusal = bindingRefusal(snapshot);
   const told: Record<string, string | undefined> = {
     [computeAnnotations.networkRefusal]: refusal === undefined ? undefined : toldText(refusal),
-    ...dataAnnotations(source.metadata.name, data),
+    ...dataAnnotations(source.metadata.name, data, hub),
   };
   for (const [key, value] of Object.entries(told)) {
     // Nobody else tells a cell: a tenant's own annotation of the name goes no further.
@@ -167,16 +190,22 @@ function hubCopy(
   };
 }
 
+/** What the binding is to name; undefined as long as there is to be none. */
+function bindingFor({ spec, status }: Stored<WorkloadDeployment>): { network: string; location: string } | undefined {
+  const location = status?.location?.name;
+  const request = spec === undefined ? undefined : interfaceRequest(spec.template.spec);
+  return location === undefined || request === undefined ? undefined : { network: request.spec.network.name, location };
+}
+
 /** The binding waits until the cell has said which location it serves: then something there is ready to use the network. */
 function bindingSteps(
   copy: Stored<WorkloadDeployment>,
   binding: Stored<NetworkBinding> | undefined,
   source: Stored<WorkloadDeployment>,
 ): Step[] {
-  const location = copy.status?.location?.name;
-  const request = copy.spec === undefined ? undefined : interfaceRequest(copy.spec.template.spec);
-  if (location === undefined || request === undefined) return [];
-  const network = request.spec.network.name;
+  const wanted = bindingFor(copy);
+  if (wanted === undefined) return [];
+  const { network, location } = wanted;
   const labels = {
     [networkingLabels.network]: labelValue(network),
     [networkingLabels.location]: labelValue(location),
@@ -202,7 +231,7 @@ function bindingSteps(
   if (isTerminating(binding)) return [];
   if (!isControlledBy(binding, copy)) {
     // A binding of an earlier copy goes with it; somebody else's of this name is not ours to touch.
-    return [];
+    return isBindingTaken(binding, copy) ? [{ do: 'tell-taken', holder: binding }] : [];
   }
   const diverged = binding.spec.network.name !== network || binding.spec.location.name !== location;
   if (diverged) return [{ do: 'delete-binding', binding }];
@@ -214,14 +243,15 @@ function bindingSteps(
 /** The cell's status as it is, with the network's refusal on Available while nothing is available. */
 function reported(
   copy: Stored<WorkloadDeployment>,
-  binding: Stored<NetworkBinding> | undefined,
+  snapshot: Snapshot,
 ): NonNullable<WorkloadDeployment['status']> | undefined {
   const { status } = copy;
   if (status === undefined) return undefined;
-  const refusal = bindingRefusal(binding);
+  const refusal = bindingRefusal(snapshot);
+  const { binding, now } = snapshot;
   const available = findCondition(status.conditions, 'Available');
   if (refusal === undefined || available?.status === 'True') return status;
-  const since = findCondition(binding?.status?.conditions, 'Ready')?.lastTransitionTime ?? '';
+  const since = findCondition(binding?.status?.conditions, 'Ready')?.lastTransitionTime ?? formatTime(now);
   const refused: Condition = {
     type: 'Available',
     status: 'False',
@@ -231,6 +261,19 @@ function reported(
   };
   const others = (status.conditions ?? []).filter((condition) => condition.type !== 'Available');
   return { ...status, conditions: [refused, ...others] };
+}
+
+/** Of a deployment that does not even get as far as the hub. */
+function refused(
+  { metadata, spec, status }: Stored<WorkloadDeployment>,
+  told: Told,
+  now: number,
+): NonNullable<WorkloadDeployment['status']> {
+  const { generation: observedGeneration = 1 } = metadata;
+  const available = { type: 'Available', status: 'False', ...told, observedGeneration } as const;
+  const none = { replicas: 0, currentReplicas: 0, updatedReplicas: 0, readyReplicas: 0 };
+  const desiredReplicas = spec?.scaleSettings.minReplicas ?? 0;
+  return { ...none, desiredReplicas, ...status, conditions: withCondition(status?.conditions, available, now) };
 }
 
 export function keyOf(object: KubeObject): { namespace: string; name: string } {

@@ -1,14 +1,23 @@
 import {
+  copyNameTaken,
   hubNamespaceName,
   Instance,
   projectOfClusterLabel,
   upstreamLabels,
   WorkloadDeployment,
 } from '../../../api/index.ts';
-import { isSynced, lostMark, sourceUidOf, unsyncedRetry } from '../../../federation/index.ts';
-import type { Controller, EventRecorder, Plane, Planes, Request } from '../../../kube/index.ts';
+import {
+  isSynced,
+  lostMark,
+  sourceUidOf,
+  type TakenDeps,
+  takenRule,
+  tellTaken,
+  unsyncedRetry,
+} from '../../../federation/index.ts';
+import type { Controller, Plane, Planes, Request } from '../../../kube/index.ts';
 import { mergeStatus } from '../../../kube/index.ts';
-import { Event, Namespace, type Stored } from '../../../meta/index.ts';
+import { Namespace, type Stored } from '../../../meta/index.ts';
 import { announcement, decide } from './decide.ts';
 
 const byDeployment = 'compute/deployment';
@@ -17,11 +26,9 @@ const reads = ['get', 'list', 'watch'];
 const controllerName = 'compute-hub-instance-projector';
 const isMaker = (manager: string) => manager === controllerName;
 
-export interface ProjectorDeps {
+export interface ProjectorDeps extends TakenDeps {
   /** Id of the hub's plane. */
   hub: string;
-  /** Events in `plane`, under the name and identity of `controller`. */
-  recorder(plane: Plane, controller: string): EventRecorder;
 }
 
 /** Shows a project its instances: the hub's copies, mirrored into the project namespace they belong to. */
@@ -38,7 +45,7 @@ export function instanceProjector(deps: ProjectorDeps): Controller {
         { apiGroups: [Instance.group], resources: ['instances/status'], verbs: ['patch'] },
         { apiGroups: [Instance.group], resources: ['workloaddeployments'], verbs: reads },
         { apiGroups: [''], resources: ['namespaces'], verbs: reads },
-        { apiGroups: [Event.group], resources: ['events'], verbs: ['create', 'patch'] },
+        takenRule,
       ],
     },
 
@@ -94,12 +101,7 @@ export function instanceProjector(deps: ProjectorDeps): Controller {
       const deployment = owner === undefined ? undefined : plane.informer(WorkloadDeployment).get(namespace, owner);
       const uid = source && (sourceUidOf(source) ?? source.metadata.uid);
       const mark = await lostMark({ client: plane.client, type: Instance, copy, source, uid, isMaker });
-      await act(
-        decide({ source, copy, mark, deployment, namespace }),
-        plane,
-        copy,
-        deps.recorder(plane, controllerName),
-      );
+      await act(decide({ source, copy, mark, deployment, namespace }), plane, copy, deps);
       return undefined;
     },
   };
@@ -139,7 +141,7 @@ async function act(
   steps: ReturnType<typeof decide>,
   plane: Plane,
   copy: Stored<Instance> | undefined,
-  recorder: EventRecorder,
+  deps: ProjectorDeps,
 ): Promise<void> {
   let current = copy;
   for (const step of steps) {
@@ -154,9 +156,14 @@ async function act(
         if (current !== undefined) {
           await mergeStatus(plane.client, Instance, current, step.status);
           const said = announcement(copy?.status, step.status);
-          if (said !== undefined) recorder.event(current, { ...said, action: 'Report' });
+          if (said !== undefined) deps.recorder(plane, controllerName).event(current, { ...said, action: 'Report' });
         }
         break;
+      case 'tell-taken': {
+        const about = { object: step.deployment, plane };
+        tellTaken({ holder: step.holder, plane, about }, controllerName, copyNameTaken, deps);
+        break;
+      }
       case 'delete': {
         const { namespace = '', name, uid } = step.copy.metadata;
         await plane.client.delete(Instance, { namespace, name }, { preconditions: { uid } });

@@ -1,5 +1,5 @@
 import { computeLabels, Instance, upstreamLabels, type WorkloadDeployment } from '../../../api/index.ts';
-import { sourceUid, sourceUidOf, updateOf } from '../../../federation/index.ts';
+import { isInTheWay, sourceUid, sourceUidOf, updateOf } from '../../../federation/index.ts';
 import { apiVersionOf, findCondition, isTerminating, jsonEqual, type Stored } from '../../../meta/index.ts';
 import { observedGenerationOf } from '../../shared/generation.ts';
 
@@ -19,11 +19,14 @@ export interface Snapshot {
 export type Step =
   | { do: 'create' | 'update'; object: Instance }
   | { do: 'status'; status: NonNullable<Instance['status']> }
-  | { do: 'delete'; copy: Stored<Instance> };
+  | { do: 'delete'; copy: Stored<Instance> }
+  /** An instance that nobody carried has the name. */
+  | { do: 'tell-taken'; holder: Stored<Instance>; deployment: Stored<WorkloadDeployment> };
 
 /**
  * Pure. A copy in the project for every copy on the hub, owned by the project's deployment, so that it goes with it.
- * Never one without an owner: it would be left behind. An object of this name that is not a copy is left alone.
+ * Never one without an owner: it would be left behind. An object of this name that is not a copy is left alone,
+ * which is told.
  */
 export function decide({ source, copy, mark, deployment, namespace }: Snapshot): Step[] {
   const of = copy === undefined ? undefined : (sourceUidOf(copy) ?? mark);
@@ -38,6 +41,7 @@ export function decide({ source, copy, mark, deployment, namespace }: Snapshot):
     const status = statusOn(source, 1);
     return status === undefined ? [create] : [create, { do: 'status', status }];
   }
+  if (isInTheWay(of, copy)) return [{ do: 'tell-taken', holder: copy, deployment }];
   if (!ours || isTerminating(copy)) return [];
   if (of !== sourceUidOf(wanted)) return [{ do: 'delete', copy }];
   const steps: Step[] = [];

@@ -1,4 +1,5 @@
 import {
+  copyNameTaken,
   Network,
   NetworkInterface,
   networkingAnnotations,
@@ -6,7 +7,7 @@ import {
   networkingLabels,
   reasonMessage,
 } from '../../../api/index.ts';
-import { lostMark } from '../../../federation/index.ts';
+import { lostMark, takenRule, tellTaken } from '../../../federation/index.ts';
 import {
   addFinalizer,
   type Controller,
@@ -50,7 +51,7 @@ export function interfaceProjector(deps: NetworkDeps): Controller {
         { apiGroups: [NetworkInterface.group], resources: ['networkinterfaces/status'], verbs: ['patch'] },
         { apiGroups: [NetworkInterface.group], resources: ['networks'], verbs: reads },
         { apiGroups: [''], resources: ['namespaces'], verbs: reads },
-        { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+        takenRule,
       ],
     },
 
@@ -236,6 +237,9 @@ async function act(
         await hub.client.patch(NetworkInterface, { namespace, name: interfaceName }, { type: 'merge', body });
         break;
       }
+      case 'tell-taken':
+        tellTaken({ holder: step.holder, plane: project }, name, copyNameTaken, deps);
+        break;
       case 'say-held': {
         const params = { interface: step.copy.metadata.name, holder: step.holder };
         const note = reasonMessage('InterfaceHeld', params);

@@ -115,7 +115,11 @@ describe('what becomes of a copy that is there', () => {
       { copy: copy(), source: source('held', requested) },
       ['ask-return null', 'update', 'status'],
     ],
-    ['no copy at all', { copy: { ...copy(), metadata: { ...copy().metadata, labels: {}, annotations: {} } } }, []],
+    [
+      'no copy at all',
+      { copy: { ...copy(), metadata: { ...copy().metadata, labels: {}, annotations: {} } } },
+      ['tell-taken'],
+    ],
   ])('%s', (_, snapshot, expected) => {
     expect(
       said({ source: source('unheld'), copy: undefined, network, namespace: 'default', open: true, now, ...snapshot }),

@@ -5,7 +5,7 @@ import {
   networkingFinalizers,
   networkingLabels,
 } from '../../../api/index.ts';
-import { sourceCell, sourceUid, sourceUidOf, updateOf } from '../../../federation/index.ts';
+import { isInTheWay, sourceCell, sourceUid, sourceUidOf, updateOf } from '../../../federation/index.ts';
 import { apiVersionOf, isTerminating, jsonEqual, parseTime, type Stored } from '../../../meta/index.ts';
 
 export interface Snapshot {
@@ -31,6 +31,8 @@ export type Step =
   /** The tenant gives the interface back, or it is held again before its cell heard of it. */
   | { do: 'ask-return'; source: Stored<NetworkInterface>; interfaceUid: string | null }
   | { do: 'say-held'; copy: Stored<NetworkInterface>; holder: string }
+  /** An interface that nobody carried has the name. */
+  | { do: 'tell-taken'; holder: Stored<NetworkInterface> }
   /** Looks again after that long. */
   | { do: 'wait'; milliseconds: number };
 
@@ -45,7 +47,10 @@ export const hearMilliseconds = 2_000;
 export function decide(snapshot: Snapshot): Step[] {
   const { copy, network, open } = snapshot;
   const source = snapshot.source !== undefined && !isTerminating(snapshot.source) ? snapshot.source : undefined;
-  if (copy !== undefined && !isCopy(copy) && snapshot.mark === undefined) return [];
+  if (copy !== undefined && !isCopy(copy) && snapshot.mark === undefined) {
+    const kept = source !== undefined && network !== undefined && isInTheWay(undefined, copy);
+    return kept ? [{ do: 'tell-taken', holder: copy }] : [];
+  }
   if (copy !== undefined && isTerminating(copy)) return deleted(copy, source, snapshot);
 
   // Said to the cell before somebody claimed the interface: it is not to be given back later for that.

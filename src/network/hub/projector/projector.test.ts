@@ -264,7 +264,7 @@ describe('interface projector', () => {
     expect(await source()).toBeDefined();
   });
 
-  it('an interface of a project itself is no copy and is left alone', async () => {
+  it('an interface of a project itself is no copy, is left alone, and that is told', async () => {
     await network('net');
     const own = await project.create(NetworkInterface, {
       apiVersion,
@@ -275,6 +275,16 @@ describe('interface projector', () => {
     await published('nic-visible');
     await environment.pass(10);
     expect((await copy())?.metadata.resourceVersion).toBe(own.metadata.resourceVersion);
+    expect((await project.list(Event, { namespace: 'tenant' })).items).toMatchObject([
+      {
+        type: 'Warning',
+        reason: 'CopyNameTaken',
+        regarding: { kind: 'NetworkInterface', name: 'nic-visible', uid: own.metadata.uid },
+        note: 'NetworkInterface nic-visible in namespace tenant of plane project/alpha was not made by the platform, and the copy of that name waits until it is gone: delete it (see reasons.md#copynametaken)',
+      },
+    ]);
+    await project.delete(NetworkInterface, key);
+    expect((await shown('Bound')).metadata.uid).not.toBe(own.metadata.uid);
   });
 
   it('writes nothing once it is settled, nor after a restart', async () => {

@@ -1,4 +1,5 @@
-import { lostMark } from '../../../federation/index.ts';
+import { copyNameTaken } from '../../../api/index.ts';
+import { lostMark, takenRule, tellTaken } from '../../../federation/index.ts';
 import type { Controller, Plane, Planes, Request, Watch } from '../../../kube/index.ts';
 import {
   isTerminating,
@@ -32,11 +33,16 @@ export function replicator<T extends Located>(type: ResourceType<T>, deps: Netwo
   return {
     name,
     rules: {
-      project: [{ apiGroups: [type.group], resources: [type.plural], verbs: reads }, ...(guard?.rules.project ?? [])],
+      project: [
+        { apiGroups: [type.group], resources: [type.plural], verbs: reads },
+        ...(guard?.rules.project ?? []),
+        takenRule,
+      ],
       hub: [
         { apiGroups: [type.group], resources: [type.plural], verbs: [...reads, 'create', 'update', 'delete'] },
         { apiGroups: [''], resources: ['namespaces'], verbs: reads },
         ...(guard?.rules.hub ?? []),
+        takenRule,
       ],
     },
 
@@ -88,7 +94,10 @@ export function replicator<T extends Located>(type: ResourceType<T>, deps: Netwo
         const mark = await lostMark({ client: hub.client, type, copy, source, isMaker: (manager) => manager === name });
         const ending = isTerminating(namespace);
         for (const step of decide({ source: carried, copy, mark, hubNamespace, ending })) {
-          await act(step, type, hub);
+          if (step.do === 'tell-taken') {
+            const about = { object: step.source, plane: project };
+            tellTaken({ holder: step.holder, plane: hub, about }, name, copyNameTaken, deps);
+          } else await act(step, type, hub);
         }
       }
       return undefined;
@@ -116,7 +125,7 @@ function sourcesOf<T extends Located>(
   return sources.map(({ metadata }) => ({ plane: plane.id, namespace, name: metadata.name }));
 }
 
-async function act(step: Step, type: ResourceType, hub: Plane): Promise<void> {
+async function act(step: Exclude<Step, { do: 'tell-taken' }>, type: ResourceType, hub: Plane): Promise<void> {
   switch (step.do) {
     case 'create':
       await hub.client.create(type, step.object);

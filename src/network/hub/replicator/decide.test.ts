@@ -41,7 +41,7 @@ describe('a replica', () => {
     ['is going already', { copy: copy({ deletionTimestamp }), source: undefined }, []],
     ['is not taken over while it goes', { copy: copy({ deletionTimestamp }) }, []],
     ['of another source goes first', { copy: copy({ annotations: { [sourceUid]: 'old' } }) }, ['delete']],
-    ['is not what stands in its place', { copy: copy({ annotations: {} }) }, []],
+    ['is not what stands in its place', { copy: copy({ annotations: {} }) }, ['tell-taken']],
     ['nor what stands where it was', { copy: copy({ annotations: {} }), source: undefined }, []],
   ])('%s', (_, part, expected) => {
     const steps = decide({ source: source(), copy: undefined, hubNamespace: 'ns-1', ending: false, ...part });

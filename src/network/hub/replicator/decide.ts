@@ -1,5 +1,5 @@
 import { labelValue, networkingLabels } from '../../../api/index.ts';
-import { copyOf, sourceUidOf, updateOf } from '../../../federation/index.ts';
+import { copyOf, isInTheWay, sourceUidOf, updateOf } from '../../../federation/index.ts';
 import { isTerminating, type KubeObject, type Stored } from '../../../meta/index.ts';
 
 /** What is replicated says in `spec` where it is. */
@@ -16,11 +16,16 @@ export interface Snapshot {
   ending: boolean;
 }
 
-export type Step = { do: 'create' | 'update'; object: KubeObject } | { do: 'delete'; copy: Stored<KubeObject> };
+export type Step =
+  | { do: 'create' | 'update'; object: KubeObject }
+  | { do: 'delete'; copy: Stored<KubeObject> }
+  /** An object that nobody carried has the name. */
+  | { do: 'tell-taken'; holder: Stored<KubeObject>; source: Stored<Located> };
 
 /**
  * Pure. A copy on the hub of what a project has in a location, gone as soon as its source is going: nothing new is to
- * begin on it. A terminating copy, or one of another source, is never taken over; what is no copy is left alone.
+ * begin on it. A terminating copy, or one of another source, is never taken over; what is no copy is left
+ * alone, which is told.
  */
 export function decide({ source, copy, mark, hubNamespace, ending }: Snapshot): Step[] {
   const of = copy === undefined ? undefined : (sourceUidOf(copy) ?? mark);
@@ -30,6 +35,7 @@ export function decide({ source, copy, mark, hubNamespace, ending }: Snapshot): 
   }
   const wanted = replica(source, source.spec.location.name, hubNamespace);
   if (copy === undefined) return ending ? [] : [{ do: 'create', object: wanted }];
+  if (isInTheWay(of, copy)) return [{ do: 'tell-taken', holder: copy, source }];
   if (!ours || isTerminating(copy)) return [];
   if (of !== source.metadata.uid) return [{ do: 'delete', copy }];
   const object = updateOf(wanted, copy);
