@@ -7,7 +7,7 @@ import { checkDistinct, type Job, thrownBy, unpooled } from './job.ts';
 import { checkKey, checkRow, nameOf, wholeKey } from './key.ts';
 import { type Page, pageNow, pageThen } from './listing.ts';
 import { LiveRecord, Packer } from './packing.ts';
-import type { BatchOutcome, CommittedRow, EngineHost, Loaded, Operation, Outcome, Row } from './protocol.ts';
+import type { BatchOutcome, CommittedRow, EngineHost, Opened, Opening, Operation, Outcome, Row } from './protocol.ts';
 import {
   type Commit,
   type CommitResult,
@@ -77,17 +77,31 @@ export class EmbeddedStorage implements Storage {
   #failure: Error | undefined;
   #whenIdle: (() => void) | undefined;
 
-  constructor(host: EngineHost, loaded: Loaded, options: EmbeddedOptions) {
+  constructor(host: EngineHost, opened: Opened, options: EmbeddedOptions) {
     this.#host = host;
     this.#clock = options.clock;
     this.#options = options;
-    this.#assigned = loaded.revision;
+    this.#assigned = opened.revision;
     const { clock, log, history, freshBytes } = options;
     const packer = new Packer(freshBytes);
     const packerOf = (resource: string) => (options.uncached(resource) ? undefined : packer);
-    this.#feed = new Feed({ clock, log, history, packerOf }, loaded.revision, loaded.horizon);
-    for (const { plane, revision } of loaded.dropped) this.#feed.dropped(plane, revision);
-    this.#take(loaded);
+    this.#feed = new Feed({ clock, log, history, packerOf }, opened.revision, opened.horizon);
+    for (const { plane, revision } of opened.dropped) this.#feed.dropped(plane, revision);
+  }
+
+  /** Fills records and history with what the database holds (see `Log.load`), packing as it comes. To be awaited before all else. */
+  async load(parts: Opening['parts']): Promise<void> {
+    const replaced = new Map<number, LiveRecord>();
+    for await (const entries of parts) {
+      for (const { id, key, revision, value, deleted, live, event, previous } of entries) {
+        const collection = this.#feed.collection(key);
+        const record = new LiveRecord(collection.keyFor(key), revision, value);
+        replaced.set(id, record);
+        if (live) collection.apply(nameOf(key), record);
+        if (event) this.#feed.history.add(collection, eventOf(deleted, record, replaced.get(previous)));
+      }
+    }
+    this.#feed.history.trim(this.#feed.visible);
   }
 
   get revision(): number {
@@ -237,21 +251,6 @@ export class EmbeddedStorage implements Storage {
     for (const { reject } of this.#settling) reject(this.#closedError());
     this.#settling = [];
     this.#whenIdle?.();
-  }
-
-  /** Fills records and history with what the database holds. */
-  #take(loaded: Loaded): void {
-    const replaced = new Map<number, LiveRecord>();
-    for (const entry of loaded.entries) {
-      const record = new LiveRecord(entry.key, entry.revision, entry.value);
-      replaced.set(entry.id, record);
-      const collection = this.#feed.collection(entry.key);
-      if (entry.live) collection.apply(nameOf(entry.key), record);
-      if (!entry.event) continue;
-      const previous = replaced.get(entry.previous);
-      this.#feed.history.add(collection, eventOf(entry.deleted, record, previous));
-    }
-    this.#feed.history.trim(this.#feed.visible);
   }
 
   #page(collection: Collection, query: ListQuery, revision: number): Page {

@@ -10,7 +10,8 @@ import type {
   BatchOutcome,
   CommittedRow,
   EngineOptions,
-  Loaded,
+  LoadedEntry,
+  Opened,
   Operation,
   Outcome,
   Range,
@@ -74,13 +75,18 @@ export class Engine {
     return new Checkpoints(this.#opened.database, this.#file);
   }
 
-  resources(): string[] {
-    return this.#log.resources();
+  opened(): Opened {
+    try {
+      return this.#log.opened();
+    } catch (error) {
+      throw explained(error, this.#file);
+    }
   }
 
-  load(uncached: ReadonlySet<string>): Loaded {
+  /** See `Log.load`. */
+  *load(uncached: ReadonlySet<string>): Generator<LoadedEntry[], void> {
     try {
-      return this.#log.load(uncached);
+      yield* this.#log.load(uncached);
     } catch (error) {
       throw explained(error, this.#file);
     }

@@ -47,6 +47,18 @@ describe.each(['inline', 'worker'] as const)('faults of the store (%s)', (host) 
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
+  it('damage that is only found while the last of a large database is read is told like any other', async () => {
+    const file = fileOf('large');
+    const storage = await open(file, host);
+    for (let n = 0; n < 360; n += 1) void storage.commit(put(key(`${n}`), 'x'.repeat(100_000)));
+    await storage.commit({});
+    await storage.close();
+    const bytes = readFileSync(file);
+    expect(bytes.length).toBeGreaterThan(32 * 2 ** 20);
+    writeFileSync(file, bytes.fill(0xff, 30 * 2 ** 20, bytes.length - 2 ** 20));
+    expect(await refusal(file)).toMatch(/ is damaged \(.*\): put a backup in its place/s);
+  });
+
   it('a damaged database is refused and left as it was, wherever the damage is', async () => {
     const file = fileOf('damaged');
     const storage = await open(file, host);

@@ -1,5 +1,5 @@
 import { Engine } from './engine.ts';
-import type { Batch, BatchOutcome, EngineHost, EngineOptions, Loaded, Range, RangeQuery } from './protocol.ts';
+import type { Batch, BatchOutcome, EngineHost, EngineOptions, Opening, Range, RangeQuery } from './protocol.ts';
 import type { StorageKey, StoredRecord } from './storage.ts';
 
 /** The engine in the serving thread: for a database in memory, and for measuring what the worker is worth. */
@@ -7,11 +7,12 @@ export async function openInline(
   options: EngineOptions,
   uncached: (resource: string) => boolean,
   onFatal: (error: Error) => void,
-): Promise<{ host: EngineHost; loaded: Loaded; engine: Engine }> {
+): Promise<Opening & { engine: Engine }> {
   const engine = await Engine.open(options);
   try {
-    const loaded = engine.load(new Set(engine.resources().filter(uncached)));
-    return { host: new InlineHost(engine, onFatal), loaded, engine };
+    const opened = engine.opened();
+    const parts = engine.load(new Set(opened.resources.filter(uncached)));
+    return { host: new InlineHost(engine, onFatal), opened, parts, engine };
   } catch (error) {
     engine.close();
     throw error;

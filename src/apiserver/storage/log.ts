@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { CommittedRow, Loaded, LoadedEntry, Range, RangeQuery, Row } from './protocol.ts';
+import type { CommittedRow, LoadedEntry, Opened, Range, RangeQuery, Row } from './protocol.ts';
 import type { StorageKey, StoredRecord } from './storage.ts';
 
 /** Where the newest state of a key is. */
@@ -11,6 +11,9 @@ interface Live {
 export interface Found extends Live {
   value: Uint8Array;
 }
+
+/** How many bytes of values are loaded at a time. */
+const partBytes = 2 ** 18;
 
 /** Reads and writes `store_live` and `store_log` (see `database.ts`). The caller holds the transaction. */
 export class Log {
@@ -162,64 +165,72 @@ export class Log {
     this.#collections.delete(plane);
   }
 
-  /** Resources that have records or history. */
-  resources(): string[] {
-    const rows = this.prepared('SELECT DISTINCT resource FROM store_collection WHERE dropped = 0').all();
-    return rows.map((row) => row.resource as string);
-  }
-
-  /** Everything the front end keeps: the history, and the live records of resources not in `uncached`. */
-  load(uncached: ReadonlySet<string>): Loaded {
-    const keys = new Map<number, { plane: string; resource: string }>();
-    for (const [plane, resources] of this.#collections) {
-      for (const [resource, id] of resources) keys.set(id, { plane, resource });
-    }
-    const entries = new Map<number, LoadedEntry>();
-    const add = (row: Record<string, unknown>, role: 'live' | 'event' | 'previous') => {
-      const collection = keys.get(row.collection as number);
-      if (collection === undefined) return;
-      const id = row.id as number;
-      let entry = entries.get(id);
-      if (entry === undefined) {
-        const { plane, resource } = collection;
-        entry = {
-          id,
-          key: { plane, resource, namespace: row.namespace as string, name: row.name as string },
-          revision: row.revision as number,
-          value: row.value as Uint8Array,
-          deleted: row.deleted === 1,
-          live: false,
-          event: false,
-          previous: row.previous as number,
-        };
-        entries.set(id, entry);
-      }
-      if (role === 'live') entry.live = true;
-      if (role === 'event') entry.event = true;
-    };
-    const columns =
-      'log.id, log.revision, log.collection, log.namespace, log.name, log.deleted, log.previous, log.value';
-    for (const [id, { resource }] of keys) {
-      if (uncached.has(resource)) continue;
-      const sql = `SELECT ${columns} FROM store_live AS live CROSS JOIN store_log AS log ON log.id = live.entry WHERE live.collection = ?`;
-      for (const row of this.prepared(sql).iterate(id)) add(row, 'live');
-    }
-    const compacted = this.meta('compacted');
-    const horizon = this.meta('horizon');
-    const events = `SELECT ${columns} FROM store_log AS log WHERE log.id > ? AND log.revision > ? ORDER BY log.id`;
-    for (const row of this.prepared(events).iterate(compacted, horizon)) add(row, 'event');
-    for (const entry of [...entries.values()]) {
-      if (!entry.event || entry.previous === 0 || entries.has(entry.previous)) continue;
-      const row = this.prepared(`SELECT ${columns} FROM store_log AS log WHERE log.id = ?`).get(entry.previous);
-      if (row !== undefined) add(row, 'previous');
-    }
+  /** What was ever written, and up to where: all the front end has to know before any record. */
+  opened(): Opened {
     const dropped = this.prepared('SELECT plane, revision FROM store_dropped').all();
     return {
-      entries: [...entries.values()].sort((a, b) => a.id - b.id),
+      resources: this.#resources(),
       revision: this.revision(),
-      horizon,
+      horizon: this.meta('horizon'),
       dropped: dropped.map((row) => ({ plane: row.plane as string, revision: row.revision as number })),
     };
+  }
+
+  /**
+   * Everything the front end keeps: the history, and the live records of resources not in `uncached`; in order of id, so that
+   * what an event replaced comes before it. Only numbers are held of all of it, values of one part at a time.
+   */
+  *load(uncached: ReadonlySet<string>): Generator<LoadedEntry[], void> {
+    const places = new Map<number, { plane: string; resource: string }>();
+    const live = new Set<number>();
+    for (const [plane, resources] of this.#collections) {
+      for (const [resource, id] of resources) {
+        places.set(id, { plane, resource });
+        if (uncached.has(resource)) continue;
+        const entries = this.prepared('SELECT entry FROM store_live WHERE collection = ?').iterate(id);
+        for (const { entry } of entries) live.add(entry as number);
+      }
+    }
+    const events = new Set<number>();
+    const wanted = new Set(live);
+    const history = 'SELECT id, collection, previous FROM store_log WHERE id > ? AND revision > ?';
+    for (const row of this.prepared(history).iterate(this.meta('compacted'), this.meta('horizon'))) {
+      if (!places.has(row.collection as number)) continue;
+      events.add(row.id as number);
+      wanted.add(row.id as number);
+      if (row.previous !== 0) wanted.add(row.previous as number);
+    }
+    const entry = this.prepared('SELECT * FROM store_log WHERE id = ?');
+    let part: LoadedEntry[] = [];
+    let bytes = 0;
+    for (const id of Float64Array.from(wanted).sort()) {
+      const row = entry.get(id);
+      const place = row && places.get(row.collection as number);
+      if (row === undefined || place === undefined) continue;
+      const value = row.value as Uint8Array;
+      part.push({
+        id,
+        key: { ...place, namespace: row.namespace as string, name: row.name as string },
+        revision: row.revision as number,
+        value,
+        deleted: row.deleted === 1,
+        live: live.has(id),
+        event: events.has(id),
+        previous: row.previous as number,
+      });
+      bytes += value.byteLength;
+      if (bytes < partBytes) continue;
+      yield part;
+      part = [];
+      bytes = 0;
+    }
+    if (part.length > 0) yield part;
+  }
+
+  /** Resources that have records or history. */
+  #resources(): string[] {
+    const rows = this.prepared('SELECT DISTINCT resource FROM store_collection WHERE dropped = 0').all();
+    return rows.map((row) => row.resource as string);
   }
 
   #live(collection: number, key: StorageKey): Live | undefined {

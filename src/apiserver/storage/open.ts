@@ -3,6 +3,7 @@ import { copyInThread, writeBackup } from './backup.ts';
 import { EmbeddedStorage } from './embedded.ts';
 import type { HistoryLimits } from './history.ts';
 import { openInline } from './inline-host.ts';
+import type { Opening } from './protocol.ts';
 import type { Storage } from './storage.ts';
 import { openInWorker } from './worker-host.ts';
 
@@ -43,12 +44,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     if (storage === undefined) onFatal(error);
     else storage.fail(error);
   };
-  const finish = (
-    host: ConstructorParameters<typeof EmbeddedStorage>[0],
-    loaded: ConstructorParameters<typeof EmbeddedStorage>[1],
+  const finish = async (
+    { host, opened, parts }: Opening,
     copy: (target: string) => void | Promise<void>,
-  ) => {
-    storage = new EmbeddedStorage(host, loaded, {
+  ): Promise<Storage> => {
+    const made = new EmbeddedStorage(host, opened, {
       clock: options.clock,
       log,
       uncached,
@@ -57,16 +57,18 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       onFatal,
       backup: (target) => writeBackup(target, copy),
     });
-    return storage;
+    try {
+      await made.load(parts);
+    } catch (error) {
+      await host.close();
+      throw error;
+    }
+    storage = made;
+    return made;
   };
   if (inMemory || options.host === 'inline') {
-    const { host, loaded, engine } = await openInline({ file, procedures }, uncached, failed);
-    return finish(
-      host,
-      loaded,
-      inMemory ? (target) => engine.copyInto(target) : (target) => copyInThread(file, target),
-    );
+    const { engine, ...opening } = await openInline({ file, procedures }, uncached, failed);
+    return finish(opening, inMemory ? (target) => engine.copyInto(target) : (target) => copyInThread(file, target));
   }
-  const { host, loaded } = await openInWorker({ file, procedures }, uncached, failed);
-  return finish(host, loaded, (target) => copyInThread(file, target));
+  return finish(await openInWorker({ file, procedures }, uncached, failed), (target) => copyInThread(file, target));
 }

@@ -82,9 +82,10 @@ export interface LoadedEntry {
   previous: number;
 }
 
-export interface Loaded {
-  /** In order of id, so that what an event replaced comes before it. */
-  entries: LoadedEntry[];
+/** What a database says of itself when it is opened. */
+export interface Opened {
+  /** Resources that have records or history. */
+  resources: string[];
   revision: number;
   horizon: number;
   dropped: { plane: string; revision: number }[];
@@ -110,4 +111,11 @@ export interface EngineOptions {
   file: string;
   /** File URLs of modules with procedures. */
   procedures: readonly string[];
+}
+
+/** A database that was opened, and the parts in which it is loaded. */
+export interface Opening {
+  host: EngineHost;
+  opened: Opened;
+  parts: AsyncIterable<LoadedEntry[]> | Iterable<LoadedEntry[]>;
 }

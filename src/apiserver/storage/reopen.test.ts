@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
+import { Engine } from './engine.ts';
 import { RevisionCompacted, type StorageEvent } from './storage.ts';
 import { key, names, open, put, Recorder, remove, temporaryFolder, text, turns } from './testing.ts';
 
@@ -77,6 +78,43 @@ describe.each(['inline', 'worker'] as const)('storage reopened (%s)', (host) => 
     await storage.close();
   });
 
+  it('what comes in many parts is all there, with the state before of what changed, however far back that was written', async () => {
+    const file = fileOf('parts');
+    const history = { revisions: 150 };
+    const value = (n: number, what: string) => `${what} of ${n} ${'x'.repeat(9000)}`;
+    const name = (n: number) => `${n}`.padStart(3, '0');
+    let storage = await open(file, host, { history });
+    for (let n = 0; n < 200; n += 1) void storage.commit(put(key(name(n)), value(n, 'first')));
+    for (let n = 0; n < 200; n += 20) void storage.commit(put(key(name(n)), value(n, 'second')));
+    for (let n = 5; n < 200; n += 20) void storage.commit(remove(key(name(n)), value(n, 'last')));
+    await storage.commit(put(key('q', 'n', 'ipam/claims'), 'not kept in memory'));
+    await storage.close();
+    storage = await open(file, host, { history, freshBytes: 2 ** 16 });
+    const { records } = await storage.list({ plane: 'p', resource: 'g/things' });
+    expect(records.map((record) => `${record.key.name} ${record.revision} ${text(record.value)}`)).toEqual(
+      Array.from({ length: 200 }, (_, n) => n)
+        .filter((n) => n % 20 !== 5)
+        .map((n) =>
+          n % 20 === 0
+            ? `${name(n)} ${201 + n / 20} ${value(n, 'second')}`
+            : `${name(n)} ${n + 1} ${value(n, 'first')}`,
+        ),
+    );
+    const recorder = new Recorder();
+    storage.watch({ plane: 'p', resource: 'g/things', from: 200 }, recorder);
+    await turns();
+    expect(
+      recorder.seen.map(({ type, key, value, previous }) => [type, key.name, text(value), text(previous?.value)]),
+    ).toEqual(
+      Array.from({ length: 20 }, (_, n) =>
+        n < 10
+          ? ['put', name(n * 20), value(n * 20, 'second'), value(n * 20, 'first')]
+          : ['delete', name((n - 10) * 20 + 5), value((n - 10) * 20 + 5, 'last'), value((n - 10) * 20 + 5, 'first')],
+      ),
+    );
+    await storage.close();
+  });
+
   it('the revision never goes back, whatever was the last thing that happened', async () => {
     const file = fileOf('revision');
     const last = [
@@ -149,4 +187,21 @@ describe.each(['inline', 'worker'] as const)('storage reopened (%s)', (host) => 
     await storage.close();
     expect(statSync(file).size).toBeLessThan(4 * 2 ** 20);
   });
+});
+
+it('is loaded in order and in parts of a quarter of a MiB, whatever there is', async () => {
+  const file = join(folder.path, 'in-parts');
+  const storage = await open(file, 'inline');
+  for (let n = 0; n < 200; n += 1) void storage.commit(put(key(`${n}`), 'x'.repeat(9000)));
+  for (let n = 0; n < 50; n += 1) void storage.commit(put(key(`${n}`), 'y'.repeat(9000)));
+  await storage.commit({});
+  await storage.close();
+  const engine = await Engine.open({ file, procedures: [] });
+  const parts = [...engine.load(new Set())];
+  engine.close();
+  const ids = parts.flat().map((entry) => entry.id);
+  expect(ids).toEqual(Array.from({ length: 250 }, (_, n) => n + 1));
+  const sizes = parts.map((part) => part.reduce((bytes, entry) => bytes + entry.value.byteLength, 0));
+  expect(Math.max(...sizes)).toBeLessThan(2 ** 18 + 9000);
+  expect(parts.flat().filter((entry) => entry.live)).toHaveLength(200);
 });

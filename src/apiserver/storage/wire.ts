@@ -2,8 +2,8 @@ import type {
   Batch,
   BatchOutcome,
   EngineOptions,
-  Loaded,
   LoadedEntry,
+  Opened,
   Operation,
   Outcome,
   Range,
@@ -15,7 +15,9 @@ import type { Precondition, StorageKey, StoredRecord } from './storage.ts';
 /** Messages between the serving thread and the storage worker. Answers come in the order of the requests. */
 export type Request =
   | { kind: 'open'; options: EngineOptions }
+  /** The first part of what the front end keeps, and each that follows. */
   | { kind: 'load'; uncached: readonly string[] }
+  | { kind: 'more' }
   | { kind: 'run'; batch: PackedBatch }
   | { kind: 'get'; key: StorageKey }
   | { kind: 'range'; query: RangeQuery }
@@ -23,9 +25,9 @@ export type Request =
   | { kind: 'close' };
 
 export type Answer =
-  | { kind: 'opened'; resources: string[] }
-  | { kind: 'entries'; entries: LoadedEntry[] }
-  | { kind: 'loaded'; loaded: Loaded }
+  | { kind: 'opened'; opened: Opened }
+  /** Undefined after the last. */
+  | { kind: 'part'; part: LoadedEntry[] | undefined }
   | { kind: 'ran'; outcomes: (Outcome | 0)[]; garbage: boolean }
   | { kind: 'got'; record: StoredRecord | undefined }
   | { kind: 'range'; range: Range }

@@ -5,8 +5,9 @@ import type {
   BatchOutcome,
   EngineHost,
   EngineOptions,
-  Loaded,
   LoadedEntry,
+  Opened,
+  Opening,
   Range,
   RangeQuery,
 } from './protocol.ts';
@@ -18,11 +19,11 @@ export async function openInWorker(
   options: EngineOptions,
   uncached: (resource: string) => boolean,
   onFatal: (error: Error) => void,
-): Promise<{ host: EngineHost; loaded: Loaded }> {
+): Promise<Opening> {
   const host = new WorkerHost(onFatal);
   try {
-    const loaded = await host.open(options, uncached);
-    return { host, loaded };
+    const opened = await host.open(options);
+    return { host, opened, parts: host.load(opened.resources.filter(uncached)) };
   } catch (error) {
     await host.close();
     throw error;
@@ -36,8 +37,7 @@ class WorkerHost implements EngineHost {
   readonly #onFatal: (error: Error) => void;
   /** Whoever waits for an answer, in the order of the requests. */
   readonly #waiting: ((answer: Answer) => void)[] = [];
-  #entries: LoadedEntry[] = [];
-  /** A failure belongs to the request that opens, and is then the caller's to report. */
+  /** Until all is loaded a failure belongs to the request on its way, and is then the caller's to report. */
   #opening: ((error: Error) => void) | undefined;
   #state: 'running' | 'failed' | 'closing' | 'gone' = 'running';
 
@@ -52,17 +52,27 @@ class WorkerHost implements EngineHost {
     });
   }
 
-  open(options: EngineOptions, uncached: (resource: string) => boolean): Promise<Loaded> {
+  open(options: EngineOptions): Promise<Opened> {
     return new Promise((resolve, reject) => {
       this.#opening = reject;
-      this.#ask<'opened'>({ kind: 'open', options }, ({ resources }) => {
-        this.#ask<'loaded'>({ kind: 'load', uncached: resources.filter(uncached) }, ({ loaded }) => {
-          this.#opening = undefined;
-          const entries = this.#entries;
-          this.#entries = [];
-          resolve({ ...loaded, entries });
-        });
-      });
+      this.#ask<'opened'>({ kind: 'open', options }, ({ opened }) => resolve(opened));
+    });
+  }
+
+  /** One part is read while the one before it is taken. */
+  async *load(uncached: readonly string[]): AsyncGenerator<LoadedEntry[], void> {
+    let next = this.#part({ kind: 'load', uncached });
+    for (let part = await next; part !== undefined; part = await next) {
+      next = this.#part({ kind: 'more' });
+      yield part;
+    }
+    this.#opening = undefined;
+  }
+
+  #part(request: Request): Promise<LoadedEntry[] | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#opening = reject;
+      this.#ask<'part'>(request, ({ part }) => resolve(part));
     });
   }
 
@@ -102,10 +112,6 @@ class WorkerHost implements EngineHost {
   }
 
   #receive(answer: Answer): void {
-    if (answer.kind === 'entries') {
-      this.#entries.push(...answer.entries);
-      return;
-    }
     if (answer.kind === 'closed') return;
     if (answer.kind === 'failed') {
       this.#fail(errorOf(answer));

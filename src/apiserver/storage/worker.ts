@@ -2,14 +2,15 @@ import { type MessagePort, parentPort } from 'node:worker_threads';
 import type { Checkpoints } from './checkpoints.ts';
 import { Engine } from './engine.ts';
 import { StorageOpenError } from './errors.ts';
+import type { LoadedEntry } from './protocol.ts';
 import { type Answer, packOutcomes, type Request, unpack } from './wire.ts';
 
 /** Entry point of the storage worker: the thread that owns the database. */
 
 const port = parentPort as MessagePort;
-const entriesPerMessage = 2000;
 let engine: Engine | undefined;
 let checkpoints: Checkpoints | undefined;
+let parts: Iterator<LoadedEntry[], void> | undefined;
 let failed = false;
 
 // Messages are taken one at a time also while the first, opening, waits for the modules of procedures.
@@ -24,7 +25,7 @@ async function open(request: Extract<Request, { kind: 'open' }>): Promise<void> 
   try {
     engine = await Engine.open(request.options);
     checkpoints = engine.checkpoints();
-    post({ kind: 'opened', resources: engine.resources() });
+    post({ kind: 'opened', opened: engine.opened() });
   } catch (error) {
     fail(error);
   }
@@ -47,18 +48,13 @@ function work(request: Exclude<Request, { kind: 'open' }>): void {
   }
   if (engine === undefined) return;
   switch (request.kind) {
-    case 'load': {
-      const loaded = engine.load(new Set(request.uncached));
-      for (let at = 0; at < loaded.entries.length; at += entriesPerMessage) {
-        const entries = loaded.entries.slice(at, at + entriesPerMessage);
-        post(
-          { kind: 'entries', entries },
-          entries.map((entry) => entry.value.buffer as ArrayBuffer),
-        );
-      }
-      post({ kind: 'loaded', loaded: { ...loaded, entries: [] } });
+    case 'load':
+      parts = engine.load(new Set(request.uncached));
+      postPart();
       return;
-    }
+    case 'more':
+      postPart();
+      return;
     case 'run':
       post(packOutcomes(engine.run(unpack(request.batch))));
       checkpoints?.committed();
@@ -73,6 +69,14 @@ function work(request: Exclude<Request, { kind: 'open' }>): void {
       post({ kind: 'count', count: engine.count(request.query) });
       return;
   }
+}
+
+function postPart(): void {
+  const part = parts?.next().value ?? undefined;
+  post(
+    { kind: 'part', part },
+    part?.map((entry) => entry.value.buffer as ArrayBuffer),
+  );
 }
 
 async function close(): Promise<void> {
