@@ -4,13 +4,14 @@ import { parseArgs } from 'node:util';
 import { generatedFiles } from './generate/files.ts';
 
 /**
- * Writes what is generated from src/api: deploy/crds/, docs/reference/ and docs/reasons.md. With `--check` it writes
+ * Writes what is generated: from src/api deploy/crds/, docs/reference/ and docs/reasons.md, from the controllers the roles
+ * in deploy/. With `--check` it writes
  * nothing, lists the files that are stale, missing or left over, and exits 1 if there are any. `--root DIR` works on
  * another folder than this repository.
  */
 
 /** Folders of which every file is generated: whatever else is found there is left over. */
-const ownedFolders = ['deploy/crds', 'docs/reference'];
+const ownedFolders = ['deploy', 'docs/reference'];
 
 const { check, root } = readArguments();
 const files = generatedFiles();

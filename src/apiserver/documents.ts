@@ -1,16 +1,11 @@
 import type { Registry } from 'prom-client';
 import { aggregatedDiscovery, apiGroupDocument, apiGroupList, apiResourceList, apiVersions } from './discovery.ts';
 import { notOffered, PageNotFound } from './errors.ts';
+import { healthOf, type ReadyCheck } from './health.ts';
 import { type ApiRequest, type ApiResponse, inFormat, json, text } from './http/message.ts';
 import { mediaRanges } from './http/negotiate.ts';
 import { openApiDocument } from './open-api-documents.ts';
 import type { Plane } from './plane.ts';
-
-/** A named condition of readiness. */
-export interface ReadyCheck {
-  readonly name: string;
-  ready(): boolean;
-}
 
 const version = {
   major: '1',
@@ -41,8 +36,8 @@ export class Documents {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       throw notOffered();
     }
-    const health = /^\/(livez|readyz|healthz)(?:\/([^/]+))?$/.exec(path);
-    if (health !== null) return this.#health(request, health[1]!, health[2]);
+    const health = healthOf(path, request.query, this.#readyChecks);
+    if (health !== undefined) return health;
     if (path === '/metrics' && plane.path === '' && this.#metrics !== undefined) {
       const response = text(200, await this.#metrics.metrics());
       response.headers['content-type'] = this.#metrics.contentType;
@@ -101,23 +96,6 @@ export class Documents {
     const body = JSON.stringify(document);
     made.bodies.set(key, body);
     return body;
-  }
-
-  #health(request: ApiRequest, endpoint: string, only: string | undefined): ApiResponse {
-    const ping = { name: 'ping', ready: () => true };
-    const checks = [ping, ...(endpoint === 'livez' ? [] : this.#readyChecks)];
-    const chosen = only === undefined ? checks : checks.filter((check) => check.name === only);
-    if (chosen.length === 0) throw new PageNotFound();
-    const excluded = new Set(request.query.getAll('exclude'));
-    const lines = chosen.map((check) => {
-      if (excluded.has(check.name)) return { ok: true, line: `[+]${check.name} excluded: ok` };
-      const ok = check.ready();
-      return { ok, line: ok ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld` };
-    });
-    const passed = lines.every(({ ok }) => ok);
-    if (passed && !request.query.has('verbose')) return text(200, 'ok');
-    const verdict = `${endpoint} check ${passed ? 'passed' : 'failed'}`;
-    return text(passed ? 200 : 500, `${lines.map(({ line }) => line).join('\n')}\n${verdict}\n`);
   }
 }
 

@@ -1,6 +1,6 @@
 export * from './access/index.ts';
 export type { AggregatedResource } from './custom-resources.ts';
-export type { ReadyCheck } from './documents.ts';
+export { healthOf, type ReadyCheck } from './health.ts';
 export { planePath } from './http/path.ts';
 export { Lifecycle, lifecyclePlane } from './lifecycle/index.ts';
 export type { ListenOptions, TlsFiles } from './listen.ts';

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { configFields, featureGates, StartError, StorageOpenError, UsageError } from '../platform/index.ts';
 import { backupCommand } from './backup.ts';
+import { cellKubeconfigCommand } from './cell-kubeconfig.ts';
 import { demo } from './demo/index.ts';
 import { ipamCommands } from './ipam/index.ts';
 import { runCommands } from './run.ts';
@@ -35,6 +36,7 @@ export async function main(args: readonly string[]): Promise<number> {
     });
 
   backupCommand(program);
+  cellKubeconfigCommand(program);
   runCommands(program, (ended) => {
     code = ended;
   });

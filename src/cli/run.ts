@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createLogger, type LogLevel, logLevels, parseProjects, startIpamService } from '../platform/index.ts';
 import { interruption } from './interruption.ts';
+import { runCell } from './run-cell.ts';
 import { port } from './up.ts';
 
 interface IpamOptions {
@@ -37,6 +38,7 @@ export function runCommands(program: Command, ended: (code: number) => void): vo
     .option('--rest-seconds <number>', 'rest of a freed address where neither pool nor class says', seconds, 60)
     .addOption(new Option('--log-level <level>', 'what is logged to standard error').choices(logLevels).default('warn'))
     .action(async (options: IpamOptions) => ended(await ipam(options)));
+  runCell(run, ended);
 }
 
 function seconds(text: string): number {

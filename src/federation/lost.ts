@@ -2,8 +2,8 @@
 
 import { type Controller, type Request, removeFinalizer } from '../kube/index.ts';
 import { isTerminating, type KubeObject, type ResourceType } from '../meta/index.ts';
-import { type AgentOptions, cellOf, keyOf } from './agent.ts';
-import { carriedFinalizer, cellLost, sourceCell } from './keys.ts';
+import { type AgentOptions, cellOf, isLost, keyOf, saysLost } from './agent.ts';
+import { carriedFinalizer, sourceCell } from './keys.ts';
 
 export interface LostKind {
   type: ResourceType;
@@ -14,7 +14,7 @@ export interface LostKind {
   drainedBy?: string;
 }
 
-export interface LostOptions extends AgentOptions {
+export interface LostOptions extends Pick<AgentOptions, 'hub'> {
   /** Cluster-scoped kind of the hub that stands for a location; operators say on it that its cell is lost. */
   record: ResourceType;
 }
@@ -52,7 +52,7 @@ export function clearLost(kind: LostKind, { hub: hubId, record }: LostOptions): 
       const requestOf = (object: KubeObject): Request => ({ plane: plane.id, ...keyOf(object) });
       watch.on(plane, type, (object) => [requestOf(object)]);
       watch.on(plane, record, (location) => {
-        if (location.metadata.annotations?.[cellLost] !== 'true') return [];
+        if (!saysLost(location)) return [];
         const here = plane.informer(type).list();
         return here.filter((object) => locationOf(object) === location.metadata.name).map(requestOf);
       });
@@ -63,8 +63,7 @@ export function clearLost(kind: LostKind, { hub: hubId, record }: LostOptions): 
       const object = hub?.informer(type).get(request.namespace, request.name);
       const location = object && locationOf(object);
       if (hub === undefined || object === undefined || location === undefined) return undefined;
-      const lost = hub.informer(record).get('', location)?.metadata.annotations?.[cellLost] === 'true';
-      if (!lost || planes.get(cellOf(location)) !== undefined) return undefined;
+      if (!isLost(hub, record, location) || planes.get(cellOf(location)) !== undefined) return undefined;
       const step = decideLost(kind, object);
       if (step === 'let-go') await removeFinalizer(hub.client, type, object, carriedFinalizer);
       if (step === 'delete') {

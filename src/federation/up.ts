@@ -9,7 +9,7 @@ import {
   type ResourceType,
   type Stored,
 } from '../meta/index.ts';
-import { type CarryOptions, cellOf, keyOf } from './agent.ts';
+import { type CarryOptions, cellOf, isLost, keyOf, saysLost } from './agent.ts';
 import { sourceUidOf, updateOf } from './copy.ts';
 import { sourceCell, sourceUid } from './keys.ts';
 import { lostMark } from './mark.ts';
@@ -120,6 +120,7 @@ const byLookup = (type: ResourceType): string => `federation-up/${type.plural}`;
 /** The controller that publishes one kind of every cell engaged in this process. */
 export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: CarryOptions): Controller {
   const { type } = kind;
+  const { record } = options;
   const resources = [type.plural];
   const lookups = kind.lookups ?? [];
   const name = `federation-up-${type.plural}`;
@@ -143,6 +144,9 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: CarryOpt
           verbs: ['get', 'list', 'watch'],
         })),
         takenRule,
+        ...(record === undefined
+          ? []
+          : [{ apiGroups: [record.group], resources: [record.plural], verbs: ['get', 'list', 'watch'] }]),
       ],
     },
 
@@ -183,6 +187,14 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: CarryOpt
         const waiting = planes.byRole('cell').filter((cell) => cell.informer(type).get(namespace, freed) !== undefined);
         return waiting.map((cell) => ({ plane: cell.id, namespace, name: freed }));
       });
+      if (record !== undefined) {
+        // A cell that is there after all is published again when nobody says any more that it is lost.
+        watch.on(plane, record, (location, event) => {
+          if (event.type !== 'updated' || saysLost(event.old) === saysLost(location)) return [];
+          const cell = planes.get(cellOf(location.metadata.name));
+          return (cell?.informer(type).list() ?? []).map((object) => ({ plane: cell!.id, ...keyOf(object) }));
+        });
+      }
       for (const { type: lookedUp } of lookups) {
         watch.on(plane, lookedUp, (object, event) => {
           if (event.type === 'updated') return [];
@@ -202,7 +214,9 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: CarryOpt
       const hub = planes.get(options.hub);
       if (cell === undefined || hub === undefined) return undefined;
       // What is not to be shown without an owner is not taken down because the owners have not been listed yet.
-      if (!isSynced(hub, [type, ...lookups.map((lookup) => lookup.type)])) return unsyncedRetry;
+      const records = record === undefined ? [] : [record];
+      if (!isSynced(hub, [type, ...lookups.map((lookup) => lookup.type), ...records])) return unsyncedRetry;
+      if (record !== undefined && isLost(hub, record, cell.name)) return undefined;
       const copy = hub.informer(type).get(request.namespace, request.name);
       const cached = cell.informer(type).get(request.namespace, request.name);
       // Absence is believed only from a live read: no copy goes because a cache is late.

@@ -38,6 +38,14 @@ export function parseCells(text: string): CellSpec[] {
 }
 
 /**
+ * `--location`: a name that a cell could have.
+ * @throws {UsageError}
+ */
+export function parseLocation(text: string): string {
+  return checked(text, 'location', 53);
+}
+
+/**
  * `--projects`: ids separated by commas.
  * @throws {UsageError}
  */

@@ -1,8 +1,11 @@
 export { backupPlatform } from './backup.ts';
-export { type CellSpec, defaultCells, defaultProjects, parseCells, parseProjects } from './cells.ts';
+export { type Cell, type CellOptions, startCell } from './cell/cell.ts';
+export { cellKubeconfig } from './cell/kubeconfig.ts';
+export { cellAccount, cellRole } from './cell/roles.ts';
+export { type CellSpec, defaultCells, defaultProjects, parseCells, parseLocation, parseProjects } from './cells.ts';
 export { configFields, decodeConfig, defaultConfig, loadConfig, type PlatformConfig } from './config.ts';
 export { controllersOf } from './controllers.ts';
-export { featureGates, parseFeatureGates, UsageError } from './gates.ts';
+export { defaultFeatureGates, featureGates, parseFeatureGates, UsageError } from './gates.ts';
 export { type IpamService, type IpamServiceOptions, startIpamService } from './ipam-service.ts';
 export { createLogger, type LogLevel, logLevels } from './log.ts';
 export { type Platform, type PlatformOptions, StorageOpenError, startPlatform } from './platform.ts';

@@ -16,7 +16,7 @@ import {
 import { createIpam, type Ipam, proceduresUrl } from '../ipam/index.ts';
 import { type Clock, createClient, type Random, systemClock, systemRandom } from '../kube/index.ts';
 import { apiVersionOf, formatTime, isApiError } from '../meta/index.ts';
-import { UsageError } from './gates.ts';
+import { defaultFeatureGates, UsageError } from './gates.ts';
 import { type PlaneRef, projectPlane, rootPlane } from './planes.ts';
 import { installRoles } from './roles.ts';
 import { kubeconfigWritten, listen, makeFolder, openAccess } from './start.ts';
@@ -199,7 +199,7 @@ async function openPlane({ server, authorizer, ipam, clock }: Parts, plane: Plan
   );
   await authorizer.openPlane(plane.id);
   const client = createClient({ transport: server.transport(adminIdentity), basePath: plane.path, clock });
-  await meeting(() => installRoles(client, plane, []));
+  await meeting(() => installRoles(client, plane, [], defaultFeatureGates()));
 }
 
 /** Tries again what another server did first. */

@@ -8,6 +8,7 @@ import {
 } from '../apiserver/index.ts';
 import type { Ipam } from '../ipam/index.ts';
 import { type Client, type Clock, type Controller, createClient, type Manager } from '../kube/index.ts';
+import type { FeatureGates } from './gates.ts';
 import { type PlaneRef, projectPlane } from './planes.ts';
 import { installRoles } from './roles.ts';
 
@@ -18,6 +19,7 @@ export interface PlaneHostDeps {
   manager: Manager;
   ipam: Ipam;
   controllers: readonly Controller[];
+  featureGates: FeatureGates;
   clock: Clock;
 }
 
@@ -45,7 +47,7 @@ export class PlaneHost {
   }
 
   async #openNow(plane: PlaneRef): Promise<void> {
-    const { server, authorizer, lifecycle, manager, ipam, controllers, clock } = this.#deps;
+    const { server, authorizer, lifecycle, manager, ipam, controllers, featureGates, clock } = this.#deps;
     await server.openPlane({
       id: plane.id,
       path: plane.path === '' ? '/' : plane.path,
@@ -54,7 +56,7 @@ export class PlaneHost {
       aggregated: ipam.aggregated(kindsOf(plane.role)),
     });
     await authorizer.openPlane(plane.id);
-    await installRoles(this.admin(plane), plane, controllers);
+    await installRoles(this.admin(plane), plane, controllers, featureGates);
     await lifecycle.openPlane(lifecyclePlane(server, { id: plane.id, path: plane.path }, clock));
     manager.engage({ id: plane.id, role: plane.role, name: plane.name });
   }

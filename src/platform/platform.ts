@@ -32,7 +32,7 @@ import { apiVersionOf, isApiError, isConditionTrue } from '../meta/index.ts';
 import { unpackBackup } from './backup.ts';
 import type { CellSpec } from './cells.ts';
 import type { PlatformConfig } from './config.ts';
-import { controllersOf } from './controllers.ts';
+import { controllerDeps, controllersOf } from './controllers.ts';
 import { storeFile } from './files.ts';
 import { ensureLocations } from './locations.ts';
 import { PlaneHost } from './plane-host.ts';
@@ -175,34 +175,7 @@ async function start(
   const recorder = (plane: Plane, controller: string) => recorders.of(plane, controller);
   const projectClient = clientsOfProjects(server, clock);
   const controllers = [
-    ...controllersOf({
-      compute: {
-        clock,
-        log,
-        hub: hubPlane.id,
-        recorder,
-        networkingIntegration: config.featureGates.NetworkingIntegration,
-        referencedData: config.featureGates.ReferencedData,
-        dataPlane: config.dataPlane,
-      },
-      network: {
-        clock,
-        random,
-        log,
-        hub: hubPlane.id,
-        recorder,
-        projectClient,
-        ipamClasses: config.ipam.classes,
-        quietPeriodMilliseconds: config.quietPeriodSeconds * 1000,
-        dataPlane: config.dataPlane,
-        auditSeconds: config.auditSeconds,
-        orphanSeconds: config.orphanSeconds,
-        ...(config.leases.retentionSeconds === undefined ? {} : { retentionSeconds: config.leases.retentionSeconds }),
-        metrics,
-      },
-      ...(config.dataPlane === 'none' ? {} : { fabric: { clock, recorder, hub: hubPlane.id, projectClient } }),
-      provider: { clock, recorder: (plane) => recorders.of(plane, 'simulated-provider') },
-    }),
+    ...controllersOf(controllerDeps({ clock, random, log, metrics, config, recorder, projectClient, simulate: true })),
     projectController({
       clock,
       cells: () => cells,
@@ -226,7 +199,8 @@ async function start(
     }),
   ];
   for (const controller of controllers) manager.add(controller);
-  const host = new PlaneHost({ server, authorizer, lifecycle, manager, ipam, controllers, clock });
+  const { featureGates } = config;
+  const host = new PlaneHost({ server, authorizer, lifecycle, manager, ipam, controllers, featureGates, clock });
 
   ipam.start();
   undo.push(() => ipam.stop());

@@ -8,6 +8,8 @@ import {
   type KubeObject,
   type ResourceType,
 } from '../meta/index.ts';
+import { cellRole } from './cell/roles.ts';
+import type { FeatureGates } from './gates.ts';
 import { peopleRoles } from './people-roles.ts';
 import type { PlaneRef } from './planes.ts';
 
@@ -15,13 +17,25 @@ import type { PlaneRef } from './planes.ts';
 const managedBy = { 'app.kubernetes.io/managed-by': 'berth' };
 
 /**
- * Writes into a plane the roles of its controllers and the defaults of every plane, as today's rules have them. What
- * is as it should be is not written; roles of controllers that no longer exist are removed.
+ * Writes into a plane the roles of its controllers, of cells that are processes of their own, and the defaults of every
+ * plane, as today's rules have them. What is as it should be is not written; roles of controllers that no longer exist are removed.
  */
-export async function installRoles(client: Client, plane: PlaneRef, controllers: readonly Controller[]): Promise<void> {
+export async function installRoles(
+  client: Client,
+  plane: PlaneRef,
+  controllers: readonly Controller[],
+  featureGates: FeatureGates,
+): Promise<void> {
   const own = controllerRoles(controllers, plane.role);
   const defaults = defaultRoles(plane.role, plane.name);
-  const wanted = [...own.clusterRoles, ...defaults.clusterRoles, ...peopleRoles(plane.role)];
+  // A cell of this process has no use for what a process of its own is given.
+  const cells = plane.role === 'cell' ? undefined : cellRole(plane.role, featureGates);
+  const wanted = [
+    ...own.clusterRoles,
+    ...defaults.clusterRoles,
+    ...peopleRoles(plane.role),
+    ...(cells === undefined ? [] : [cells.clusterRole]),
+  ];
   await install(client, ClusterRole, wanted, ({ rules, aggregationRule, metadata: { labels } }) =>
     // What is collected is not ours to say.
     aggregationRule === undefined ? [rules, facing(labels)] : [aggregationRule, facing(labels)],
@@ -29,7 +43,11 @@ export async function installRoles(client: Client, plane: PlaneRef, controllers:
   await install(
     client,
     ClusterRoleBinding,
-    [...own.clusterRoleBindings, ...defaults.clusterRoleBindings],
+    [
+      ...own.clusterRoleBindings,
+      ...defaults.clusterRoleBindings,
+      ...(cells === undefined ? [] : [cells.clusterRoleBinding]),
+    ],
     (binding) => [binding.roleRef, binding.subjects],
   );
 }

@@ -44,16 +44,21 @@ export async function listen(
   try {
     return (await server.listen({ host, port, tls: { cert, key, clientCa: authority.caCertificate } })).port;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') {
-      throw new StartError(`port ${port} on ${host} is taken: stop what uses it, or choose another with --port`);
-    }
-    if (code === 'EACCES') throw new StartError(`port ${port} may not be used: choose one above 1023 with --port`);
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-      throw new StartError(`${host} is no address of this machine: choose another with --host`);
-    }
-    throw new StartError(`port ${port} on ${host} cannot be listened on: ${message}`);
+    throw cannotListen(error, host, port);
   }
+}
+
+/** Why a port cannot be listened on. */
+export function cannotListen(error: unknown, host: string, port: number): StartError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return new StartError(`port ${port} on ${host} is taken: stop what uses it, or choose another with --port`);
+  }
+  if (code === 'EACCES') return new StartError(`port ${port} may not be used: choose one above 1023 with --port`);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new StartError(`${host} is no address of this machine: choose another with --host`);
+  }
+  return new StartError(`port ${port} on ${host} cannot be listened on: ${message}`);
 }
 
 function reasonOf(error: unknown): string {

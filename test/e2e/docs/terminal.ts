@@ -12,7 +12,7 @@ export const home = '/home/you/berth';
 /** No command of a page takes longer; kubectl wait gives up after 30 s. */
 const longestCommandMs = 60_000;
 
-const linked = ['examples', 'src', 'docs', 'package.json', 'node_modules'];
+const linked = ['deploy', 'examples', 'src', 'docs', 'package.json', 'node_modules'];
 
 /** What a reader has before them: a shell in the repository, and beside it a terminal for `npm start`. */
 export class Terminal {
