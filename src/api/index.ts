@@ -33,4 +33,6 @@ export * from './planes.ts';
 export * from './reasons/index.ts';
 export * from './resourcemanager/project.ts';
 export type { CelRule } from './schema.ts';
+/** What schemas are written with, those of kinds and of configuration. */
+export * as schemas from './schema.ts';
 export * from './taken.ts';

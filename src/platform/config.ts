@@ -1,71 +1,69 @@
 import { readFileSync } from 'node:fs';
-import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
-import { Value } from 'typebox/value';
+import type { Static } from 'typebox';
 import { parseDocument } from 'yaml';
+import { schemas } from '../api/index.ts';
+import { filled, type Node } from './config-fields.ts';
 import { defaultFeatureGates, type FeatureGates, isFeatureGate, UsageError } from './gates.ts';
 
+const { bool, int32, map, object, oneOf, optional, text } = schemas;
+
 const seconds = (defaultValue: number, description: string) =>
-  Type.Integer({ minimum: 0, maximum: 31_536_000, default: defaultValue, description });
+  int32(description, { minimum: 0, maximum: 31_536_000, default: defaultValue });
 const className = (defaultValue: string | undefined, description: string) =>
-  Type.Optional(
-    Type.String({
+  optional(
+    text(description, {
       minLength: 1,
       maxLength: 253,
-      description,
       ...(defaultValue === undefined ? {} : { default: defaultValue }),
     }),
   );
-const closed = { additionalProperties: false };
 
-const schema = Type.Object(
-  {
-    quietPeriodSeconds: seconds(300, 'How long a network stays present in a location that nothing uses any more.'),
-    restSeconds: seconds(60, 'How long a freed address rests before anyone else gets it; pools may say otherwise.'),
-    auditSeconds: seconds(600, 'How often addresses held are compared with interfaces; 0: only at start.'),
-    orphanSeconds: seconds(
-      60,
-      'Least time between the two audits that make an allocation nobody can name an orphan, which is released.',
-    ),
-    leases: Type.Object(
-      {
-        retentionSeconds: Type.Optional(
-          Type.Integer({
-            minimum: 60,
-            description:
-              'How long a retained interface nobody holds is kept, where its class says nothing. Absent: for ever.',
-          }),
-        ),
-      },
-      { ...closed, default: {}, description: 'Limits on what is retained.' },
-    ),
-    ipam: Type.Object(
-      {
-        classes: Type.Object(
-          {
-            networkIPv6: className('network-ipv6', 'Class that gives a network its IPv6 range.'),
-            subnetIPv6: className('subnet-ipv6', 'Class that gives a network its IPv6 subnet in a location.'),
-            networkIPv4: className(undefined, 'Class that gives a network its IPv4 range. Unset: it has none.'),
-            subnetIPv4: className('subnet-ipv4', 'Class that gives a network its IPv4 subnet in a location.'),
-          },
-          { ...closed, default: {}, description: 'IPAM classes the network controllers use.' },
-        ),
-      },
-      { ...closed, default: {} },
-    ),
-    dataPlane: Type.Union([Type.Literal('fabric'), Type.Literal('external'), Type.Literal('none')], {
-      default: 'fabric',
-      description:
-        'What realizes interfaces in the cells. fabric: an attachment a node can read is made of each, and its instance starts after that. external: the same, by somebody else (see providers.md). none: an instance starts as soon as its addresses exist, and nothing of the fabric is read or written.',
-    }),
-    featureGates: Type.Record(Type.String(), Type.Boolean(), { default: {}, description: 'Feature gates by name.' }),
-  },
-  closed,
-);
+const schema = object('What a platform can be told.', {
+  quietPeriodSeconds: seconds(300, 'How long a network stays present in a location that nothing uses any more.'),
+  restSeconds: seconds(60, 'How long a freed address rests before anyone else gets it; pools may say otherwise.'),
+  auditSeconds: seconds(600, 'How often addresses held are compared with interfaces; 0: only at start.'),
+  orphanSeconds: seconds(
+    60,
+    'Least time between the two audits that make an allocation nobody can name an orphan, which is released.',
+  ),
+  leases: object(
+    'Limits on what is retained.',
+    {
+      retentionSeconds: optional(
+        int32('How long a retained interface nobody holds is kept, where its class says nothing. Absent: for ever.', {
+          minimum: 60,
+        }),
+      ),
+    },
+    { default: {} },
+  ),
+  ipam: object(
+    'How IPAM is used.',
+    {
+      classes: object(
+        'IPAM classes the network controllers use.',
+        {
+          networkIPv6: className('network-ipv6', 'Class that gives a network its IPv6 range.'),
+          subnetIPv6: className('subnet-ipv6', 'Class that gives a network its IPv6 subnet in a location.'),
+          networkIPv4: className(undefined, 'Class that gives a network its IPv4 range. Unset: it has none.'),
+          subnetIPv4: className('subnet-ipv4', 'Class that gives a network its IPv4 subnet in a location.'),
+        },
+        { default: {} },
+      ),
+    },
+    { default: {} },
+  ),
+  dataPlane: oneOf(
+    'What realizes interfaces in the cells. fabric: an attachment a node can read is made of each, and its instance starts after that. external: the same, by somebody else (see providers.md). none: an instance starts as soon as its addresses exist, and nothing of the fabric is read or written.',
+    ['fabric', 'external', 'none'],
+    { default: 'fabric' },
+  ),
+  featureGates: map('Feature gates by name.', bool(''), { default: {} }),
+});
 
 export type PlatformConfig = Omit<Static<typeof schema>, 'featureGates'> & { featureGates: FeatureGates };
 
-const validator = Compile(schema);
+const root = schema as unknown as Node;
 
 export function defaultConfig(): PlatformConfig {
   return decodeConfig({}, 'the built-in configuration');
@@ -79,42 +77,16 @@ export function decodeConfig(value: unknown, source: string): PlatformConfig {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new UsageError(`${source}: the configuration must be a mapping of fields, such as "quietPeriodSeconds: 300"`);
   }
-  const unknown = unknownField(value, root, '');
-  if (unknown !== undefined) throw new UsageError(`${source}: ${unknown}`);
-  const filled = Value.Default(schema, structuredClone(value));
-  const problem = validator.Errors(filled)[0];
-  if (problem !== undefined) throw new UsageError(`${source}: ${describe(problem)}`);
-  const decoded = filled as Static<typeof schema>;
+  let decoded: Static<typeof schema>;
+  try {
+    decoded = filled(value, root, '') as Static<typeof schema>;
+  } catch (error) {
+    throw new UsageError(`${source}: ${(error as Error).message}`);
+  }
   for (const gate of Object.keys(decoded.featureGates)) {
     if (!isFeatureGate(gate)) throw new UsageError(`${source}: featureGates.${gate} is not a feature gate`);
   }
   return { ...decoded, featureGates: { ...defaultFeatureGates(), ...decoded.featureGates } };
-}
-
-interface ObjectSchema {
-  properties?: Record<string, ObjectSchema & { default?: unknown; description?: string }>;
-}
-
-const root = schema as unknown as ObjectSchema;
-
-/** The first field that the schema does not know, as a sentence. */
-function unknownField(value: object, node: ObjectSchema, path: string): string | undefined {
-  const { properties } = node;
-  if (properties === undefined) return undefined;
-  for (const [name, inner] of Object.entries(value)) {
-    const field = path === '' ? name : `${path}.${name}`;
-    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (property === undefined) return `${field} is not a field; known here: ${Object.keys(properties).join(', ')}`;
-    const deeper = typeof inner === 'object' && inner !== null ? unknownField(inner, property, field) : undefined;
-    if (deeper !== undefined) return deeper;
-  }
-  return undefined;
-}
-
-function describe(problem: { instancePath: string; message: string }): string {
-  const field = problem.instancePath.split('/').slice(1).join('.');
-  if (field === 'dataPlane') return 'dataPlane must be one of: fabric, external, none';
-  return `${field} ${problem.message}`;
 }
 
 /**
@@ -145,7 +117,7 @@ export function loadConfig(file: string): PlatformConfig {
 /** The fields, for `--help` and the documentation. */
 export function configFields(): { field: string; default: string; description: string }[] {
   const rows: { field: string; default: string; description: string }[] = [];
-  const walk = (node: ObjectSchema, path: string): void => {
+  const walk = (node: Node, path: string): void => {
     for (const [name, property] of Object.entries(node.properties ?? {})) {
       const field = path === '' ? name : `${path}.${name}`;
       if (property.properties !== undefined) walk(property, field);
