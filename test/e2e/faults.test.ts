@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -153,6 +153,69 @@ test.each([
   const before = await hashes(data);
   await refuses(data, sentence);
   expect(await hashes(data)).toEqual(before);
+});
+
+const pemOf = (namedCurve: string) =>
+  generateKeyPairSync('ec', { namedCurve }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+const restore = 'put it back from a backup, or delete ca.crt to have another authority made';
+
+test.each([
+  ['certificate that is nonsense', 'ca.crt', (file: string) => writeFile(file, 'nonsense'), `is damaged: ${restore}`],
+  ['certificate that is cut off', 'ca.crt', (file: string) => truncate(file, 200), `is damaged: ${restore}`],
+  ['certificate that is empty', 'ca.crt', (file: string) => truncate(file, 0), `is damaged: ${restore}`],
+  ['key that is nonsense', 'ca.key', (file: string) => writeFile(file, 'nonsense'), `is damaged: ${restore}`],
+  ['key that is gone', 'ca.key', (file: string) => rm(file), `is missing: ${restore}`],
+  [
+    'key of another certificate',
+    'ca.key',
+    (file: string) => writeFile(file, pemOf('P-256')),
+    `is not the key of ca.crt: ${restore}`,
+  ],
+  [
+    'folder in place of its certificate',
+    'ca.crt',
+    async (file: string) => {
+      await rm(file);
+      await mkdir(file);
+    },
+    'cannot be read \\(EISDIR',
+  ],
+  [
+    'list of tokens that is cut off',
+    'tokens.json',
+    (file: string) => truncate(file, 100),
+    'is damaged: put it back from a backup, or delete it to have new tokens made, which invalidates every kubeconfig',
+  ],
+  [
+    'key for accounts that is nonsense',
+    'accounts.key',
+    (file: string) => writeFile(file, 'nonsense'),
+    'is damaged: put it back from a backup, or delete it to have a new key made, which invalidates every token',
+  ],
+  [
+    'key for accounts of another kind',
+    'accounts.key',
+    (file: string) => writeFile(file, pemOf('P-384')),
+    'is damaged: put it back from a backup',
+  ],
+])('a %s: one sentence, exit code 1, nothing overwritten', async (name, secret, damage, sentence) => {
+  const data = await damaged(name.replaceAll(' ', '-'), (database) => damage(join(database, '../secrets', secret)));
+  const before = await hashes(data);
+  await refuses(data, new RegExp(`secrets/${secret.replace('.', '\\.')} ${sentence}`));
+  const after = await hashes(data);
+  for (const file of Object.keys(before).filter((each) => !each.startsWith('berth.db'))) {
+    expect([file, after[file]]).toEqual([file, before[file]]);
+  }
+});
+
+test('a certificate to serve with that is damaged is made anew: nobody had to trust it', async () => {
+  const data = await damaged('serving', (database) => writeFile(join(database, '../secrets/server.crt'), 'nonsense'));
+  const kubeconfig = await readFile(join(data, 'kubeconfig'), 'utf8');
+  const trusted = (text: string) => /certificate-authority-data: (\S+)/.exec(text)?.[1];
+  const running = await start(data);
+  expect(trusted(await readFile(running.process.kubeconfig, 'utf8'))).toBe(trusted(kubeconfig));
+  expect(await running.project().get(Network, { namespace: 'default', name: 'kept' })).toBeDefined();
+  expect(await running.interrupt()).toBe(0);
 });
 
 test('after all of that, the folder starts as ever', async () => {

@@ -57,6 +57,8 @@ interface Payload {
 }
 
 const fileName = 'accounts.key';
+/** Of ES256 (RFC 7518, 3.4), as Node names it. */
+const curveName = 'prime256v1';
 const issuer = 'https://kubernetes.default.svc';
 const remembered = 1024;
 const credentialId = 'authentication.kubernetes.io/credential-id';
@@ -81,6 +83,7 @@ export class AccountTokens {
 
   private constructor(pem: string, clock: Pick<Clock, 'now'>, random: Random) {
     this.#key = createPrivateKey(pem);
+    if (this.#key.asymmetricKeyDetails?.namedCurve !== curveName) throw new Error(`it is no key of ${curveName}`);
     this.#public = createPublicKey(this.#key);
     const kid = createHash('sha256')
       .update(this.#public.export({ type: 'spki', format: 'der' }))
@@ -106,7 +109,9 @@ export class AccountTokens {
     try {
       return new AccountTokens(pem, clock, random);
     } catch {
-      throw new Error(`${file} is damaged: delete it to have a new key made at the next start`);
+      throw new Error(
+        `${file} is damaged: put it back from a backup, or delete it to have a new key made, which invalidates every token of a service account`,
+      );
     }
   }
 
@@ -172,7 +177,7 @@ function claimsOf({ aud, jti, sub, 'kubernetes.io': bound }: Payload): AccountCl
 }
 
 function makeKey(): string {
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: curveName });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 }
 

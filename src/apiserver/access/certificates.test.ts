@@ -157,6 +157,19 @@ test('a key that does not belong to its certificate is replaced', async () => {
   expect(await readFile(join(folder, 'pki', 'server.key'), 'utf8')).toBe(second.serving.key);
 });
 
+test('a first start that ended between key and certificate is begun anew, and so is a renewal', async () => {
+  const [key, certificate] = [join(folder, 'pki', 'ca.key'), join(folder, 'pki', 'ca.crt')];
+  const first = await at(start);
+  await rm(certificate);
+  const second = await at(start);
+  expect(second.caCertificate).not.toBe(first.caCertificate);
+  await writeFile(key, 'that of the renewed one');
+  const near = start + 3300 * day;
+  const third = await at(near);
+  expect(third.caCertificate).not.toBe(second.caCertificate);
+  expect((await at(near)).caCertificate).toBe(third.caCertificate);
+});
+
 test('a client certificate is its common name in its organizations', async () => {
   const authority = await inMemoryAuthority({ clock: { now: () => start } });
   const client = await authority.issueClient('ada', ['builders', 'system:masters']);

@@ -31,20 +31,21 @@ const issuing = () => import('./issuing.ts');
 
 /**
  * The certificate authority kept in `folder` (`ca.crt`, `ca.key`, `server.crt`, `server.key`; files 0600 in a folder
- * 0700). Made where there is none; renewed near its end, where key and certificate do not belong together, and, for the
- * serving certificate, where `hosts` changed. A new CA comes with a new serving certificate.
- * @throws one sentence where the clock says a time before the CA was made: a CA made by a wrong clock would be trusted by nobody.
+ * 0700). Made where there is no `ca.crt`; renewed near its end. A new CA comes with a new serving certificate, which is
+ * also made anew where it is of no use (it is not what clients trust): damaged, of another CA, or for other `hosts`.
+ * @throws one sentence, with nothing written, where the CA is there and can not be used, which everybody trusts who has a
+ *   kubeconfig; and where the clock says a time before it was made: a CA made by a wrong clock would be trusted by nobody.
  */
 export async function ensureAuthority(folder: string, options: AuthorityOptions): Promise<Authority> {
   await ensurePrivateFolder(folder);
   const read = (name: string) => readPrivateFile(join(folder, name));
   const write = async (name: string, pair: KeyPair) => {
-    // The key first: a crash in between leaves a pair that does not match, which the next start replaces.
+    // The key first: a crash in between leaves no certificate, or one near its end, and the next start makes both.
     await writePrivateFile(join(folder, `${name}.key`), pair.key);
     await writePrivateFile(join(folder, `${name}.crt`), pair.certificate);
   };
   const now = options.clock.now();
-  let ca = usable(await read('ca.crt'), await read('ca.key'), now + caRenewDays * day);
+  let ca = keptAuthority(folder, await read('ca.crt'), await read('ca.key'), now);
   const keptCa = ca !== undefined;
   if (ca !== undefined && validFrom(ca) > now) throw new Error(tooEarly(folder, now, validFrom(ca)));
   if (ca === undefined) {
@@ -116,16 +117,43 @@ function allHosts(hosts: readonly string[] = []): string[] {
   return [...new Set(['localhost', '127.0.0.1', '::1', ...hosts])].sort();
 }
 
-/** The pair, where both parts are readable, belong together and the certificate is valid beyond `until` (milliseconds). */
-function usable(certificate: string | undefined, key: string | undefined, until: number): KeyPair | undefined {
-  if (certificate === undefined || key === undefined) return undefined;
+/** The CA of `folder`; undefined where there is none, and where it is near its end: then it is replaced, or was about to be. */
+function keptAuthority(
+  folder: string,
+  certificate: string | undefined,
+  key: string | undefined,
+  now: number,
+): KeyPair | undefined {
+  if (certificate === undefined) return undefined;
+  const parsed = attempt(() => new NodeCertificate(certificate));
+  if (parsed === undefined) throw new Error(unusable(folder, 'ca.crt', 'is damaged'));
+  if (parsed.validToDate.getTime() < now + caRenewDays * day) return undefined;
+  if (key === undefined) throw new Error(unusable(folder, 'ca.key', 'is missing'));
+  const parsedKey = attempt(() => createPrivateKey(key));
+  if (parsedKey === undefined) throw new Error(unusable(folder, 'ca.key', 'is damaged'));
+  if (!parsed.checkPrivateKey(parsedKey)) throw new Error(unusable(folder, 'ca.key', 'is not the key of ca.crt'));
+  return { certificate, key };
+}
+
+function unusable(folder: string, file: string, what: string): string {
+  return `${join(folder, file)} ${what}: put it back from a backup, or delete ca.crt to have another authority made, which no kubeconfig handed out so far trusts`;
+}
+
+function attempt<T>(parse: () => T): T | undefined {
   try {
-    const parsed = new NodeCertificate(certificate);
-    if (parsed.validToDate.getTime() < until || !parsed.checkPrivateKey(createPrivateKey(key))) return undefined;
-    return { certificate, key };
+    return parse();
   } catch {
     return undefined;
   }
+}
+
+/** The pair, where both parts are readable, belong together and the certificate is valid beyond `until` (milliseconds). */
+function usable(certificate: string | undefined, key: string | undefined, until: number): KeyPair | undefined {
+  if (certificate === undefined || key === undefined) return undefined;
+  const parsed = attempt(() => new NodeCertificate(certificate));
+  const parsedKey = attempt(() => createPrivateKey(key));
+  if (parsed === undefined || parsedKey === undefined || parsed.validToDate.getTime() < until) return undefined;
+  return parsed.checkPrivateKey(parsedKey) ? { certificate, key } : undefined;
 }
 
 /** Milliseconds since the Unix epoch. */

@@ -38,6 +38,7 @@ export async function writePrivateFile(file: string, text: string): Promise<void
 /**
  * The text of a file with a secret in it, or undefined where there is none. A file others could read is closed to them
  * first.
+ * @throws one sentence naming the file where it cannot be read.
  */
 export async function readPrivateFile(file: string): Promise<string | undefined> {
   try {
@@ -45,6 +46,6 @@ export async function readPrivateFile(file: string): Promise<string | undefined>
     return await readFile(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    throw new Error(`${file} cannot be read (${(error as Error).message})`, { cause: error });
   }
 }

@@ -132,7 +132,10 @@ function digestOf(token: string): Buffer {
 }
 
 function parse(text: string, file: string): Entry[] {
-  const damaged = () => new Error(`${file} is damaged: delete it to have new tokens made at the next start`);
+  const damaged = () =>
+    new Error(
+      `${file} is damaged: put it back from a backup, or delete it to have new tokens made, which invalidates every kubeconfig handed out so far`,
+    );
   let value: unknown;
   try {
     value = JSON.parse(text);
