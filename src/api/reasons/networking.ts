@@ -66,9 +66,9 @@ export const networkingReasons = define({
     'Network {network} is not available in location {location}[: {cause}]',
   ],
   AddressFamiliesUnknown: [
-    'platform',
-    'The NetworkContext does not say which families the network carries.',
-    'NetworkContext {context} does not say which address families network {network} carries',
+    'tenant',
+    'The network carries no address family: its spec.ipFamilies is empty, and so its NetworkContext names none. Add IPv6, IPv4 or both to it.',
+    'Network {network} carries no address family (NetworkContext {context} names none): add IPv6, IPv4 or both to spec.ipFamilies of the network',
   ],
   AddressFamilyNotCarried: [
     'tenant',

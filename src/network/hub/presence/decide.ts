@@ -163,13 +163,19 @@ function kept(
 
 /** What makes a spec say all that is wanted, and leaves the rest of it; undefined where it does. */
 function patchOf(wanted: NonNullable<NetworkContext['spec']>, held: NetworkContext['spec']): SpecPatch | undefined {
+  // A network that carries no family any more is not to be taken for one that still carries the last of them.
+  const stale = wanted.ipFamilies === undefined && held?.ipFamilies !== undefined;
   const differs = Object.entries(wanted).some(
     ([field, value]) => !jsonEqual(value, (held as Record<string, unknown> | undefined)?.[field]),
   );
-  if (!differs) return undefined;
+  if (!differs && !stale) return undefined;
   const { egress } = wanted;
   // Whole: nothing of what was said before may stand beside it.
-  return { ...wanted, ...(egress === undefined ? {} : { egress: mergeDifference(held?.egress ?? {}, egress) }) };
+  return {
+    ...wanted,
+    ...(stale ? { ipFamilies: null } : {}),
+    ...(egress === undefined ? {} : { egress: mergeDifference(held?.egress ?? {}, egress) }),
+  };
 }
 
 function specOf({ pair, fabric }: Snapshot, network: Stored<Network>): NonNullable<NetworkContext['spec']> {
