@@ -9,6 +9,7 @@ import {
   upstreamLabels,
 } from '../../api/index.ts';
 import type { UpKind } from '../../federation/index.ts';
+import { Crowd } from '../../kube/index.ts';
 import { apiVersionOf, findCondition, isTerminating, type Stored } from '../../meta/index.ts';
 import { recordOf } from './routing.ts';
 
@@ -20,18 +21,18 @@ const crowdMilliseconds = 10;
 
 /** How long after a change of an interface the hub is told of it, where it is asked at each. */
 export function interfaceSettling(dataPlane: DataPlane): (networkInterface: Stored<NetworkInterface>) => number {
-  /** UIDs of those the fabric has yet to speak of. */
-  const awaited = new Set<string>();
+  /** Those the fabric has yet to speak of, by UID. */
+  const awaited = new Crowd();
   return (networkInterface) => {
     const { metadata, spec, status } = networkInterface;
     const prepared = findCondition(status?.conditions, 'Prepared')?.status ?? 'Unknown';
     const isAwaited = dataPlane === 'fabric' && spec.claimRef !== undefined && prepared === 'Unknown';
     if (!isAwaited || isTerminating(networkInterface)) {
-      awaited.delete(metadata.uid);
+      awaited.leave(metadata.uid);
       return isReleased(networkInterface) ? 0 : settleMilliseconds;
     }
-    awaited.add(metadata.uid);
-    return unpreparedMilliseconds + (awaited.size - 1) * crowdMilliseconds;
+    awaited.enter(metadata.uid);
+    return unpreparedMilliseconds + awaited.others(metadata.uid) * crowdMilliseconds;
   };
 }
 
