@@ -17,9 +17,12 @@ const spec = object('Which location the project may use.', {
   topology: optional(map('Where the location is, by topology key.', text('A value.'))),
 });
 
-const status = object('Whether the location can be used.', {
-  conditions: optional(conditions('Available')),
-});
+const status = object(
+  'Whether the location can be used, where whoever offers it says so; where nothing is said, it can.',
+  {
+    conditions: optional(conditions('Available')),
+  },
+);
 
 export type LocationBinding = KubeObject<Static<typeof spec>, Static<typeof status>>;
 export const LocationBinding: Kind<LocationBinding> = defineKind<LocationBinding>({

@@ -41,9 +41,12 @@ const spec = object('What the location is.', {
   ),
 });
 
-const status = object('What has become of the location.', {
-  conditions: optional(conditions('Ready')),
-});
+const status = object(
+  'What has become of the location, where whoever runs it says so. The platform writes nothing here.',
+  {
+    conditions: optional(conditions('Ready')),
+  },
+);
 
 export type Location = KubeObject<Static<typeof spec>, Static<typeof status>>;
 export const Location: Kind<Location> = defineKind<Location>({
