@@ -44,7 +44,7 @@ export function* blockOfAllocation(work: Work, { metadata, spec, status }: IPAll
   const named = [start, metadata.namespace!, metadata.name];
   const row =
     (space && (yield* one(`SELECT ${columns} FROM ipam_block WHERE space = ? AND ${held}`, space.id, ...named))) ??
-    // The range of a pool is shown without the scope it is unique within.
+    // An older version did not show which scope the range of a pool is unique within.
     (yield* one(
       `SELECT ${columns} FROM ipam_block WHERE space IN (SELECT id FROM ipam_space WHERE pool = ?) AND ${held}`,
       pool.id,
@@ -97,7 +97,7 @@ export function newAllocation(
   name: string,
   block: IpPrefix,
   spec: Omit<AllocationSpec, 'ipFamily'>,
-  digest?: string,
+  digest = '',
 ): IPAllocation {
   return {
     apiVersion,
@@ -113,7 +113,7 @@ export function newAllocation(
     status: {
       phase: 'Ready',
       allocatedCIDR: block.toString(),
-      ...(digest === undefined || digest === '' ? {} : { scopeDigest: digest }),
+      ...(digest === '' ? {} : { scopeDigest: digest }),
     },
   };
 }

@@ -9,7 +9,7 @@ import type { PoolRecord } from './pool-record.ts';
 import { claimSpace, restingText, take, takeThere } from './pool-space.ts';
 import { boundStatus, holdRange, letRangeGo } from './ranges.ts';
 import { badRequest, conflict, exhausted, invalid, invalidValue } from './refusals.ts';
-import { allocationName, reduceScope, scopeDigestOf, wholeScopeDigest } from './scope.ts';
+import { allocationName, reduceScope, spaceDigestOf, wholeScopeDigest } from './scope.ts';
 import { dependencies, poolsOfLength, prefixLengthFor, sourcesOf } from './sources.ts';
 import { save } from './space.ts';
 import { exec, nothing, type Step, together, type Work } from './work.ts';
@@ -207,7 +207,7 @@ function* hold(
         reclaimPolicy: reclaim,
         ownerRef: claim.spec!.ownerRef!,
       },
-      scope === undefined ? undefined : scopeDigestOf(work.project, [...roles].sort(), claim.spec?.scope),
+      spaceDigestOf(work.project, roles, claim.spec?.scope),
     ),
   );
   return { ...claim, status: boundStatus(block, pool.name, allocation) };

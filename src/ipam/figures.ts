@@ -48,6 +48,15 @@ export function* figures(): Step<Figures> {
     const size = 2 ** (bitsOf[Number(row.family) as IpFamily] - Number(row.length));
     add(row.plane as string, row.class as string, Number(row.used), Number(row.spaces) * size);
   }
+  // Of these there are few: a class excludes nothing, somebody wrote it into the pool.
+  const excluding = yield* rows(
+    `SELECT p.plane, p.class, p.reserved, count(*) AS spaces FROM ipam_pool p JOIN ipam_space s ON s.pool = p.id
+     WHERE p.class IS NOT NULL AND p.reserved LIKE '{%' GROUP BY p.id, p.plane, p.class, p.reserved`,
+  );
+  for (const row of excluding) {
+    const excluded = Number(row.spaces) * Number(sizeOf(fixedOf(row.reserved as string).excluded));
+    add(row.plane as string, row.class as string, -excluded, -excluded);
+  }
   const resting = yield* rows(
     `SELECT s.plane, count(*) AS blocks FROM ipam_block b JOIN ipam_space s ON s.id = b.space
      WHERE b.state = 'resting' GROUP BY s.plane`,

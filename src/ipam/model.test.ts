@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { IpPrefix } from '../address/index.ts';
 import { isApiError } from '../meta/index.ts';
-import type { IPClaim } from './objects.ts';
-import { scopeOf, TestIpam } from './testing.ts';
+import type { IPClaim, IPPool } from './objects.ts';
+import { accepted, scopeOf, TestIpam } from './testing.ts';
 import { audit } from './testing-audit.ts';
 import { Model } from './testing-model.ts';
 
@@ -28,6 +28,7 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('release' as const), name }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('free' as const), name }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('pass' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('pool' as const) }) },
 );
 
 async function answerOf(request: Promise<IPClaim>): Promise<string> {
@@ -54,7 +55,7 @@ test('IPAM answers as a set of taken blocks does, whatever happens', async () =>
         metadata: { name: 'c' },
         spec: { ipFamily: 'IPv4', allowedPrefixLengths: { min: 28, max: 32 } },
       });
-      await ipam.create('alpha', 'ippools', {
+      const pool: IPPool = {
         apiVersion,
         kind: 'IPPool',
         metadata: { name: 'p' },
@@ -65,10 +66,11 @@ test('IPAM answers as a set of taken blocks does, whatever happens', async () =>
           restPeriod: rests ? '10s' : '0s',
           allocation: { strategy: best ? 'BestFit' : 'FirstFit' },
         },
-      });
+      };
+      await ipam.create('alpha', 'ippools', pool);
       ipam.ipam.start();
       for (const each of steps) {
-        const held = each.do === 'pass' ? undefined : model.taken.get(each.name);
+        const held = 'name' in each ? model.taken.get(each.name) : undefined;
         if (each.do === 'claim') {
           const address = each.address === undefined ? undefined : range.at(each.address);
           const expected = model.claim(each.name, each.length, address, each.retain);
@@ -89,13 +91,18 @@ test('IPAM answers as a set of taken blocks does, whatever happens', async () =>
           const allocation = await allocationNameOf(ipam, held.block);
           model.free(each.name);
           await ipam.delete('alpha', 'ipallocations', allocation!, 'default');
+        } else if (each.do === 'pool') {
+          const changing = model.gone
+            ? ipam.create('alpha', 'ippools', pool)
+            : ipam.delete<IPPool>('alpha', 'ippools', 'p');
+          expect(await accepted(changing)).toBe(model.toggle());
         } else if (each.do === 'pass') {
           model.pass(stepMilliseconds);
           await ipam.clock.advance(stepMilliseconds);
         }
         expect(audit(ipam, 'alpha')).toEqual([]);
         const blocks = ipam.store.database
-          .prepare(`SELECT count(*) AS n FROM ipam_block WHERE purpose = 'Claim'`)
+          .prepare(`SELECT count(*) AS n FROM ipam_block WHERE purpose = 'Claim' OR state = 'resting'`)
           .get();
         expect(blocks?.n).toBe(model.taken.size);
       }

@@ -6,7 +6,7 @@ import type { Space } from './known.ts';
 import type { Scope } from './objects.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { badRequest } from './refusals.ts';
-import { allocationName, scopeDigestOf } from './scope.ts';
+import { allocationName, spaceDigestOf } from './scope.ts';
 import { createSpace, findSpace, takeBest, takeExactly, takeFirst } from './space.ts';
 import { exec, one, type Step, type Work } from './work.ts';
 
@@ -38,7 +38,7 @@ export function* claimSpace(
     }
     yield* writeRoles(work, pool, text);
   }
-  const digest = roles.length === 0 ? '' : scopeDigestOf(work.project, [...roles].sort(), scope);
+  const digest = spaceDigestOf(work.project, roles, scope);
   return (yield* findSpace(work, pool.id, digest, pool.prefix.family)) ?? (yield* openSpace(work, pool, digest));
 }
 

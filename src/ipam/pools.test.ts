@@ -25,6 +25,52 @@ test('root pools of one project may not overlap; those of two projects may', asy
   expect([...audit(ipam, 'alpha'), ...audit(ipam, 'beta')]).toEqual([]);
 });
 
+test('what rests in a root pool outlives it: no pool is made over its range before the last of it is due', async () => {
+  const ipam = new TestIpam(0);
+  const root = (name: string, cidr: string, classNames: string[] = []) =>
+    pool(name, { ipFamily: 'IPv4', cidr, classNames, restPeriod: '60s' });
+  await ipam.create('alpha', 'ipclasses', classOf('c', { ipFamily: 'IPv4', defaultPrefixLength: 32 }));
+  await ipam.create('alpha', 'ippools', root('old', '192.0.2.0/24', ['c']));
+  for (const name of ['a', 'b']) await ipam.claim('alpha', name, { className: 'c' });
+  ipam.ipam.start();
+  await ipam.release('alpha', 'a');
+  await ipam.clock.advance(20_000);
+  await ipam.release('alpha', 'b');
+  await ipam.delete('alpha', 'ippools', 'old');
+  expect(audit(ipam, 'alpha')).toEqual([]);
+
+  // Larger, smaller, or an existing pool grown around it: whatever meets the range.
+  await ipam.create('alpha', 'ippools', root('beside', '192.0.3.0/24'));
+  const grown = ipam.update<IPPool>(
+    'alpha',
+    'ippools',
+    (each) => Object.assign(each.spec!, { cidr: '192.0.2.0/23' }),
+    'beside',
+  );
+  const made = ['192.0.2.0/24', '192.0.2.128/25'].map((cidr) => ipam.create('alpha', 'ippools', root('new', cidr)));
+  for (const request of [grown, ...made]) {
+    const { code, message } = await refusalOf(request);
+    expect(code).toBe(409);
+    expect(message).toContain(
+      'overlaps 192.0.2.0/24 of a deleted IPPool, in which released addresses rest for 60 s more; try again then',
+    );
+  }
+  // Another project's range is another one.
+  await ipam.create('beta', 'ippools', root('new', '192.0.2.0/24'));
+
+  await ipam.clock.advance(59_000);
+  expect((await refusalOf(ipam.create('alpha', 'ippools', root('new', '192.0.2.0/24')))).message).toContain(
+    'for 1 s more',
+  );
+  await ipam.clock.advance(2000);
+  expect(audit(ipam, 'alpha')).toEqual([]);
+  await ipam.create('alpha', 'ippools', root('new', '192.0.2.0/24', ['c']));
+  expect((await ipam.claim('alpha', 'a', { className: 'c' })).status?.allocatedCIDR).toBe('192.0.2.0/32');
+  expect(audit(ipam, 'alpha')).toEqual([]);
+  expect(ipam.errors).toEqual([]);
+  await ipam.ipam.stop();
+});
+
 test('capacity is exact for the largest pool there is', async () => {
   const ipam = new TestIpam();
   const created = await ipam.create('alpha', 'ippools', pool('all', { cidr: '::/0', ipFamily: 'IPv6' }));

@@ -49,7 +49,7 @@ export function* createPool(work: Work, object: IPPool): Step<IPPool> {
     }
     const outside = [...rangeCauses(spec, block), ...unitCauses(spec.reservations, length)];
     if (outside.length > 0) throw invalid('ippools', name, outside);
-    yield* carve(work, parent, space, block, name, undefined);
+    yield* carve(work, parent, space, block, name);
     prefix = block;
   }
   const pool = yield* insertPool(work, object, prefix, parent, undefined);

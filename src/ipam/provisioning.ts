@@ -11,7 +11,7 @@ import { openSpace, poolNamespace, reservationName } from './pool-space.ts';
 import { conflict } from './refusals.ts';
 import { showReservation } from './reshape.ts';
 import { giveRoot } from './roots.ts';
-import { allocationName, cascadePoolName, digestOf, uuidOf } from './scope.ts';
+import { allocationName, cascadePoolName, digestOf, reduceScope, spaceDigestOf, uuidOf } from './scope.ts';
 import { type SpaceSummary, save, spacesOf } from './space.ts';
 import { exec, one, rows, type Step, type Work } from './work.ts';
 
@@ -66,15 +66,18 @@ export function* writeOffers(work: Work, pool: PoolRecord, classNames: readonly 
   }
 }
 
-/** Takes a block of `length` out of `parent` for the pool `name`, and shows it as an allocation of purpose PoolCarve. */
+/** Holds `block` of `parent` for the pool `name`, and shows it as an allocation of purpose PoolCarve. `by`: what provisions it. */
 export function* carve(
   work: Work,
   parent: PoolRecord,
   space: Space,
   block: IpPrefix,
   name: string,
-  className: string | undefined,
+  by?: { class: ClassRecord; scope: Scope | undefined },
 ): Step<void> {
+  const className = by?.class.name;
+  const roles = by?.class.spec.uniqueWithin ?? [];
+  const scope = reduceScope(by?.scope, roles);
   space.live++;
   yield* save(space);
   const allocation = allocationName(`ippools/${name}`);
@@ -92,11 +95,19 @@ export function* carve(
   );
   work.put(
     'ipallocations',
-    newAllocation(work, poolNamespace, allocation, block, {
-      poolRef: { name: parent.name },
-      purpose: 'PoolCarve',
-      ...(className === undefined ? {} : { className }),
-    }),
+    newAllocation(
+      work,
+      poolNamespace,
+      allocation,
+      block,
+      {
+        poolRef: { name: parent.name },
+        purpose: 'PoolCarve',
+        ...(className === undefined ? {} : { className }),
+        ...(scope === undefined ? {} : { scope }),
+      },
+      spaceDigestOf(work.project, roles, scope),
+    ),
   );
 }
 
@@ -118,7 +129,7 @@ export function* provisionPool(
       dependsOn: [{ plural: 'ippools', name }],
     });
   }
-  yield* carve(work, parent, space, block, name, record.name);
+  yield* carve(work, parent, space, block, name, { class: record, scope });
   const own: Scope = {};
   for (const role of roles) if (scope !== undefined && Object.hasOwn(scope, role)) own[role] = scope[role]!;
   const object: IPPool = {
@@ -212,11 +223,11 @@ export function* removePool(work: Work, pool: PoolRecord, given?: IPPool): Step<
   yield* exec('DELETE FROM ipam_space WHERE pool = ?', pool.id);
   yield* exec('DELETE FROM ipam_offer WHERE pool = ?', pool.id);
   yield* exec('DELETE FROM ipam_pool WHERE id = ?', pool.id);
+  // Its range rests as long as the last of what rested in it would have.
+  const due = Number(resting?.due ?? 0);
   if (pool.parent === undefined) {
-    yield* giveRoot(work, pool.prefix);
+    yield* giveRoot(work, pool.prefix, due);
   } else {
-    // Its block rests as long as the last of what rested in it would have.
-    const due = Number(resting?.due ?? 0);
     const carved = allocationName(`ippools/${pool.name}`);
     const allocation = (yield* work.get<IPAllocation>('ipallocations', poolNamespace, carved))!;
     yield* releaseAllocation(work, allocation, due);

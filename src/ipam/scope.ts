@@ -23,6 +23,11 @@ export function scopeDigestOf(project: string, roles: readonly string[], scope: 
   );
 }
 
+/** Digest of the address space that blocks unique within these roles lie in; '' where there are no roles: the pool's own. */
+export function spaceDigestOf(project: string, roles: readonly string[], scope: Scope | undefined): string {
+  return roles.length === 0 ? '' : scopeDigestOf(project, [...roles].sort(), scope);
+}
+
 /** Digest of a whole scope, whatever the order its roles were written in. */
 export function wholeScopeDigest(project: string, scope: Scope | undefined): string {
   return scopeDigestOf(project, Object.keys(scope ?? {}).sort(), scope);

@@ -3,6 +3,7 @@ import { batch, releaseAllocation, sweepSpace } from './blocks.ts';
 import type { IPAllocation, IPClass, IPPool } from './objects.ts';
 import { poolById } from './pool-record.ts';
 import { statusOf } from './provisioning.ts';
+import { sweepRoots } from './roots.ts';
 import { spaceById, spacesOf } from './space.ts';
 import { exec, one, type Row, rows, type Step, type Work } from './work.ts';
 
@@ -12,25 +13,30 @@ const graceMilliseconds = 24 * 60 * 60 * 1000;
 /** One plane's due work: rested blocks become free, leases run out. Answers when more is due, if anything is waiting. */
 export function* sweepPlane(work: Work): Step<void> {
   const due = yield* rows(
-    `SELECT b.space, b.start, b.length, b.state, b.namespace, b.name, b.lease, s.pool, p.family
-     FROM ipam_block b JOIN ipam_space s ON s.id = b.space JOIN ipam_pool p ON p.id = s.pool
+    `SELECT b.space, b.start, b.state, b.namespace, b.name, b.lease, s.pool
+     FROM ipam_block b JOIN ipam_space s ON s.id = b.space
      WHERE b.due <= ? AND b.plane = ? ORDER BY b.due LIMIT ${batch}`,
     work.now,
     work.plane,
   );
   const swept = new Set<unknown>();
   for (const row of due) {
-    const pool = yield* poolById(work, Number(row.pool));
     if (row.state === 'resting') {
       if (swept.has(row.space)) continue;
       swept.add(row.space);
-      yield* sweepSpace(work, yield* spaceById(work, Number(row.space)), pool.prefix);
+      yield* sweepOf(work, Number(row.space), Number(row.pool));
       continue;
     }
     const object = (yield* work.get<IPAllocation>('ipallocations', row.namespace as string, row.name as string))!;
     if (row.state === 'retained') yield* expire(work, object, row);
     else if (row.state === 'expiring') yield* releaseAllocation(work, object);
   }
+}
+
+function* sweepOf(work: Work, space: number, pool: number): Step<void> {
+  if (pool === 0) return yield* sweepRoots(work);
+  const { prefix } = yield* poolById(work, pool);
+  yield* sweepSpace(work, yield* spaceById(work, space), prefix);
 }
 
 function* expire(work: Work, object: IPAllocation, { space, start, lease }: Row): Step<void> {

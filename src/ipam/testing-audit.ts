@@ -100,12 +100,23 @@ export function audit(ipam: TestIpam, project: string): string[] {
     if (!claims.has(row.claim as string)) wrong.push(`a block is held by ${row.claim}, which is not there`);
   }
 
+  const rootBlocks = all(`SELECT * FROM ipam_block WHERE plane = ? AND purpose = 'Root' AND state = 'held'`, plane);
+  const familyOf = new Map(
+    all('SELECT id, digest FROM ipam_space WHERE plane = ? AND pool = 0', plane).map((row) => [
+      row.id,
+      String(row.digest).endsWith('IPv4') ? 4 : 6,
+    ]),
+  );
+  const roots = new Set(rootBlocks.map((row) => prefixOf(row, familyOf.get(row.space!)).toString()));
   const shown = new Map(ipam.list<IPPool>(project, 'ippools').map((each) => [each.metadata.name, each]));
   for (const row of pools.values()) {
     const prefix = prefixOf(row, row.family).toString();
     if (shown.get(row.name as string)?.status?.allocatedCIDR !== prefix) wrong.push(`pool ${row.name} is not shown`);
     shown.delete(row.name as string);
-    if (row.parent === null) continue;
+    if (row.parent === null) {
+      if (!roots.delete(prefix)) wrong.push(`root pool ${row.name} has no range of its own`);
+      continue;
+    }
     const carved = all(
       `SELECT count(*) AS n FROM ipam_block b JOIN ipam_space s ON s.id = b.space
        WHERE s.pool = ? AND b.purpose = 'PoolCarve' AND b.state = 'held' AND b.length = ?`,
@@ -115,5 +126,6 @@ export function audit(ipam: TestIpam, project: string): string[] {
     if (Number(carved[0]!.n) === 0) wrong.push(`pool ${row.name} is not carved from its parent`);
   }
   for (const name of shown.keys()) wrong.push(`pool ${name} has no range`);
+  for (const range of roots) wrong.push(`${range} is held by a root pool that is not there`);
   return wrong;
 }

@@ -9,6 +9,8 @@ export interface Taken {
 /** What a pool is to be: a set of taken blocks, and the rule that picks the next one. */
 export class Model {
   range: IpPrefix;
+  /** The pool is deleted: what rested in it keeps its range. */
+  gone = false;
   readonly taken = new Map<string, Taken>();
   readonly #best: boolean;
   readonly #rest: number;
@@ -30,6 +32,7 @@ export class Model {
       kept.state = 'held';
       return kept.block.toString();
     }
+    if (this.gone) return 'NoOfferingPool';
     const free = subtract(
       this.range,
       [...this.taken.values()].map((each) => each.block),
@@ -70,6 +73,24 @@ export class Model {
     for (const [name, { state }] of this.taken) {
       if (typeof state === 'object' && state.restsUntil <= this.now) this.taken.delete(name);
     }
+  }
+
+  /** The pool goes, or comes back with its range: answers whether it may. */
+  toggle(): boolean {
+    const rests = [...this.taken.values()].map(({ state }) =>
+      typeof state === 'object' ? state.restsUntil : Infinity,
+    );
+    if (this.gone) {
+      if (rests.length > 0) return false;
+      this.gone = false;
+      return true;
+    }
+    const restsUntil = Math.max(0, ...rests);
+    if (restsUntil === Infinity) return false;
+    this.taken.clear();
+    if (restsUntil > this.now) this.taken.set('the pool', { block: this.range, state: { restsUntil }, retain: false });
+    this.gone = true;
+    return true;
   }
 
   /** The pool gets another range: answers whether nothing is in the way. */

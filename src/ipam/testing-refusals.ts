@@ -36,6 +36,7 @@ function shorthands({ create, delete: remove }: Requests) {
 /**
  * A project to be refused in, with a rest of 60 s. `small`: 192.0.2.0/29, offered to `plain`; .0 reserved, .1 excluded, .2 held by claim `held`, .3 retained, .4 resting, .6/31 the
  * child pool `child`. `per-network` provisions /30 pools, of which there is one, for `leaf`; `range` holds one.
+ * 203.0.113.0/30 was a pool, in which an address rests.
  */
 export async function setUp(requests: Requests): Promise<void> {
   const { ofClass, pool, claim, release } = shorthands(requests);
@@ -55,6 +56,12 @@ export async function setUp(requests: Requests): Promise<void> {
   await release('gone');
   await claim('range', { className: 'per-network', target: 'ScopeRange', scope: site });
   await claim('inside', { className: 'leaf', scope: site });
+  await ofClass('once', {});
+  await pool('past', { ipFamily: 'IPv4', cidr: '203.0.113.0/30', classNames: ['once'] });
+  await claim('past', { className: 'once' });
+  await release('past');
+  await requests.delete('ippools', 'past');
+  await requests.delete('ipclasses', 'once');
 }
 
 /** What is asked for, and refused. */
@@ -83,6 +90,7 @@ export function refusals(requests: Requests) {
     'a range of a class that holds none': () => claim('new', { className: 'plain', target: 'ScopeRange' }),
     'a range with something inside': () => release('range'),
     'a pool that overlaps another': () => pool('new', { ipFamily: 'IPv4', cidr: '192.0.2.0/24' }),
+    'a pool over one that was deleted': () => pool('new', { ipFamily: 'IPv4', cidr: '203.0.113.2/31' }),
     'a parent pool that is not there': () => pool('new', { parentPoolRef: { name: 'none' }, prefixLength: 31 }),
     'a pool with something in it': () => requests.delete('ippools', 'small'),
     'a class with pools': () => requests.delete('ipclasses', 'per-network'),
@@ -221,6 +229,12 @@ export const expected: Record<keyof ReturnType<typeof refusals>, [string, string
     'ippools/new',
     'DependsOn ippools/small',
     'spec.cidr 192.0.2.0/24 overlaps 192.0.2.0/29 of IPPool "small" in project "alpha"; root pools of a project may not overlap',
+  ],
+  'a pool over one that was deleted': [
+    '409 Conflict',
+    'ippools/new',
+    '',
+    'spec.cidr 203.0.113.2/31 overlaps 203.0.113.0/30 of a deleted IPPool, in which released addresses rest for 60 s more; try again then, or choose another range',
   ],
   'a parent pool that is not there': [
     '400 BadRequest',

@@ -2,7 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Registry } from 'prom-client';
 import type { BackingRequest, ProcedureTransaction, SqlValue, Storage, StorageKey } from '../apiserver/index.ts';
 import { VirtualClock } from '../kube/index.ts';
-import { ApiError, type KubeObject, type Status } from '../meta/index.ts';
+import { ApiError, isApiError, type KubeObject, type Status } from '../meta/index.ts';
 import { apiVersion, group, type IPAllocation, type IPClaim, type IPPool, type Plural } from './objects.ts';
 import { procedures, schema } from './procedures.ts';
 import { seedClasses, seedPools, seedRanges } from './seed.ts';
@@ -234,4 +234,15 @@ export async function refusalOf(request: Promise<unknown>): Promise<Status> {
     throw error;
   }
   throw new Error('the request was not refused');
+}
+
+/** Whether it was done, and not refused as a conflict. */
+export function accepted(request: Promise<unknown>): Promise<boolean> {
+  return request.then(
+    () => true,
+    (error: unknown) => {
+      if (isApiError(error, 'Conflict')) return false;
+      throw error;
+    },
+  );
 }
