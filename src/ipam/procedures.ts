@@ -16,7 +16,7 @@ import { conflict, forbidden, invalid, modified, notFound } from './refusals.ts'
 import { allocationName } from './scope.ts';
 import { flushPlane, nextDue, planesDue, planesStale, sweepPlane } from './sweep.ts';
 import { allocationDeleteCauses } from './validation.ts';
-import { exec, keyOf, type Operation, type Row, rows, type Step, Work } from './work.ts';
+import { exec, keyOf, type Operation, type Row, rows, run, type Step, Work } from './work.ts';
 
 export { postgresSchema } from './postgres-schema.ts';
 export { outdated, schema } from './schema.ts';
@@ -181,16 +181,33 @@ function* upkeep(tx: ProcedureMoment, request: { defaultRestSeconds: number }): 
   return { dueIn, more: more || dueIn === 0 };
 }
 
-/** Forgets a project's address space. Its objects go with its plane (`Storage.dropPlane`). */
-function* drop(tx: ProcedureMoment, request: { plane: string }): Step<void> {
+/** How many rows of one kind are forgotten at one time: others wait for no more than that. */
+const forgottenAtOnce = 2000;
+
+/**
+ * Forgets a project's address space, a part of it each time. Answers whether there is more. Its objects go with its plane
+ * (`Storage.dropPlane`).
+ */
+function* drop(tx: ProcedureMoment, { plane }: { plane: string }): Step<boolean> {
   tx.kept.clear();
-  yield* exec('DELETE FROM ipam_free WHERE space IN (SELECT id FROM ipam_space WHERE plane = ?)', request.plane);
-  for (const space of yield* rows('SELECT id FROM ipam_space WHERE plane = ?', request.plane)) {
-    yield* exec('DELETE FROM ipam_block WHERE space = ?', space.id!);
+  let forgotten = 0;
+  for (const { id } of yield* rows('SELECT id FROM ipam_space WHERE plane = ? ORDER BY id', plane)) {
+    for (const table of ['ipam_block', 'ipam_free']) {
+      forgotten += yield* run(
+        `DELETE FROM ${table} WHERE space = ?
+         AND start IN (SELECT start FROM ${table} WHERE space = ? ORDER BY length, start LIMIT ${forgottenAtOnce})`,
+        id!,
+        id!,
+      );
+      if (forgotten >= forgottenAtOnce) return true;
+    }
+    yield* exec('DELETE FROM ipam_space WHERE id = ?', id!);
   }
-  for (const table of ['space', 'offer', 'pool', 'class', 'identity']) {
-    yield* exec(`DELETE FROM ipam_${table} WHERE plane = ?`, request.plane);
+  // Last: what of a space is left has its pool.
+  for (const table of ['offer', 'pool', 'class', 'identity']) {
+    yield* exec(`DELETE FROM ipam_${table} WHERE plane = ?`, plane);
   }
+  return false;
 }
 
 /** IPClaims made for one interface, by their identity labels, without reading any other. */

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
-import { expect, test } from 'vitest';
-import type { IPPool } from './objects.ts';
+import { expect, test, vi } from 'vitest';
+import type { IPClass, IPPool } from './objects.ts';
 import { refusalOf, scopeOf, TestIpam } from './testing.ts';
 
 const apiVersion = 'ipam.miloapis.com/v1alpha1';
@@ -91,4 +91,58 @@ test('gauges are right after a restart, for classes that provision, for what res
   expect(text).toContain('berth_ipam_pool_utilization_ratio{plane="project/alpha",pool="private-ipv4"} 0.003906');
   await ipam.ipam.dropProject('project/alpha');
   expect(await registry.metrics()).not.toContain('project/alpha');
+});
+
+test('excluded ranges are no part of a class, in pools people wrote and in those it provisioned', async () => {
+  const registry = new Registry();
+  const ipam = new TestIpam(0, registry);
+  const ofClass = (name: string, spec: IPClass['spec']) =>
+    ipam.create('alpha', 'ipclasses', { apiVersion, kind: 'IPClass', metadata: { name }, spec: spec! });
+  await ofClass('net', { ipFamily: 'IPv4', poolPer: ['network'], defaultPrefixLength: 28 });
+  await ofClass('leaf', { ipFamily: 'IPv4', parentClassName: 'net', defaultPrefixLength: 32 });
+  await ipam.create('alpha', 'ippools', {
+    apiVersion,
+    kind: 'IPPool',
+    metadata: { name: 'root' },
+    spec: { ipFamily: 'IPv4', cidr: '192.0.2.0/26', classNames: ['net'], excludedRanges: ['192.0.2.32/27'] },
+  });
+  const made = await ipam.claim('alpha', 'a', { className: 'leaf', scope: scopeOf('one') });
+  await ipam.claim('alpha', 'b', { className: 'leaf', scope: scopeOf('two') });
+  const excludedRanges = ['192.0.2.8/30', '192.0.2.12/31'];
+  await ipam.update<IPPool>(
+    'alpha',
+    'ippools',
+    ({ spec }) => Object.assign(spec!, { excludedRanges }),
+    made.status!.poolRef!.name,
+  );
+  const text = await registry.metrics();
+  // Of the root 32 addresses count, of which the two /28 are carved; in those, 10 and 16, of which one each is held.
+  expect(text).toContain(`berth_ipam_class_utilization_ratio{plane="project/alpha",class="net"} ${34 / 58}`);
+  expect(text).toContain('berth_ipam_pool_utilization_ratio{plane="project/alpha",pool="root"} 1');
+});
+
+test('a project is forgotten in parts, and nothing is left of it or missing of another', async () => {
+  const ipam = new TestIpam(60);
+  const spec = { ipFamily: 'IPv4' as const, uniqueWithin: ['network'], defaultPrefixLength: 32 };
+  const pool = { ipFamily: 'IPv4' as const, cidr: '10.0.0.0/20', classNames: ['c'] };
+  await ipam.seed('beta');
+  await ipam.claim('beta', 'a', { className: 'public-unicast-ipv4' });
+  const before = ipam.snapshot();
+  await ipam.create('alpha', 'ipclasses', { apiVersion, kind: 'IPClass', metadata: { name: 'c' }, spec });
+  await ipam.create('alpha', 'ippools', {
+    apiVersion,
+    kind: 'IPPool',
+    metadata: { name: 'p' },
+    spec: { ...pool, reservations: { leading: 1024, unitPrefixLength: 32 } },
+  });
+  // Each network an address space of its own, with a thousand blocks set aside.
+  for (const net of ['one', 'two', 'three', 'four']) {
+    await ipam.claim('alpha', net, { className: 'c', scope: scopeOf(net) });
+    await ipam.release('alpha', net);
+  }
+  const call = vi.spyOn(ipam.store, 'call');
+  await ipam.ipam.dropProject('project/alpha');
+  expect(call.mock.calls.length).toBeGreaterThan(2);
+  for (const id of ipam.store.objects.keys()) if (id.includes('project/alpha')) ipam.store.objects.delete(id);
+  expect(ipam.snapshot()).toBe(before);
 });

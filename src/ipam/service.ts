@@ -131,7 +131,7 @@ export function createIpam(options: IpamOptions): Ipam {
       await busy;
     },
     async dropProject(plane) {
-      await storage.call('ipam.drop', { plane });
+      while ((await storage.call<boolean>('ipam.drop', { plane })).result);
     },
     async claimsOf(identity) {
       return (await storage.call<{ namespace: string; name: string }[]>('ipam.claimsOf', identity)).result;

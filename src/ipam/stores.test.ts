@@ -11,9 +11,10 @@ import { IPAllocation, IPClaim, IPClass, IPPool } from '../api/index.ts';
 import { openPostgresStorage, type Storage } from '../apiserver/index.ts';
 import { type Client, type Clock, systemClock } from '../kube/index.ts';
 import { isApiError, type KubeObject, type ResourceType } from '../meta/index.ts';
+import type { Figures } from './figures.ts';
 import { proceduresUrl } from './index.ts';
 import { apiVersion } from './objects.ts';
-import { refusalOf, scopeOf } from './testing.ts';
+import { accepted, refusalOf, scopeOf } from './testing.ts';
 import { Model } from './testing-model.ts';
 import { brief, expected, refusals, setUp } from './testing-refusals.ts';
 
@@ -249,6 +250,45 @@ describe.each(['sqlite', 'postgres'])('IPAM on %s', (store) => {
     expect(await state()).toBe(before);
   });
 
+  test('others are answered while thousands of claims are deleted, and nothing is left of them or of the project', async () => {
+    const { client, server, pathOf, storage, ipam } = await start({ projects: ['alpha', 'beta'], restSeconds: 60 });
+    const [alpha, beta] = [client('alpha'), client('beta')];
+    for (let n = 0; n < 2000; n += 200) {
+      const spec = { ipFamily: 'IPv6' as const, scope: scopeOf(`net-${n}`) };
+      await Promise.all(Array.from({ length: 200 }, (_, i) => alpha.create(IPClaim, claim(`c-${n + i}`, spec))));
+    }
+    let deleted = false;
+    const path = `${pathOf('alpha')}/apis/${apiVersion}/namespaces/default/ipclaims`;
+    const deleting = server
+      .transport({ user: 'admin', groups: ['system:masters'] })
+      .request({ method: 'DELETE', path })
+      .then(async ({ status, body }) => {
+        for await (const _ of body);
+        deleted = true;
+        return status;
+      });
+    const left: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      await beta.create(IPClaim, claim(`meanwhile-${n}`, { className: 'public-unicast-ipv4' }));
+      left.push((await alpha.list(IPClaim)).items.length);
+      expect(deleted).toBe(false);
+    }
+    // They were not answered before it had begun either.
+    expect(left[2]).toBeLessThan(2000);
+    expect(await deleting).toBe(200);
+    expect((await alpha.list(IPClaim)).items).toEqual([]);
+    expect((await alpha.list(IPAllocation)).items.filter(({ spec }) => spec?.purpose === 'Claim')).toEqual([]);
+    expect(await wrong(beta)).toEqual([]);
+
+    await server.closePlane('project/alpha');
+    await ipam.dropProject('project/alpha');
+    await server.dropPlane('project/alpha');
+    const { result } = await storage.call<Figures>('ipam.figures', undefined);
+    expect(new Set([...result.pools, ...result.classes, ...result.resting].map(({ plane }) => plane))).toEqual(
+      new Set(['project/beta']),
+    );
+  });
+
   test('a deleted collection releases what its selectors select, by identity, label or class, and nothing else', async () => {
     const { client, server, pathOf } = await start({ seed: false });
     const alpha = client('alpha');
@@ -297,6 +337,7 @@ describe.each(['sqlite', 'postgres'])('IPAM on %s', (store) => {
     },
     { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('release' as const, 'free' as const), name }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('pass' as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('pool' as const) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('resize' as const), bits: fc.integer({ min: 26, max: 29 }) }) },
   );
 
@@ -309,20 +350,18 @@ describe.each(['sqlite', 'postgres'])('IPAM on %s', (store) => {
       for (const each of (await alpha.list(IPAllocation)).items) {
         await alpha.delete(IPAllocation, at(each.metadata.name));
       }
-      await alpha.delete(IPPool, { namespace: '', name: 'p' });
+      await alpha.delete(IPPool, { namespace: '', name: 'p' }).catch(() => {});
       await alpha.delete(IPClass, { namespace: '', name: 'c' });
+      // What rests keeps the range of the pool.
+      clock.ahead += 20_001;
     };
     const property = fc.asyncProperty(
       fc.boolean(),
       fc.array(step, { minLength: 10, maxLength: 30 }),
       async (best, steps) => {
         const first = IpPrefix.parse('192.0.2.0/28');
-        await pool(
-          alpha,
-          String(first),
-          { restPeriod: '20s', allocation: { strategy: best ? 'BestFit' : 'FirstFit' } },
-          { allowedPrefixLengths: { min: 26, max: 32 } },
-        );
+        const poolSpec = { restPeriod: '20s', allocation: { strategy: best ? 'BestFit' : 'FirstFit' } };
+        await pool(alpha, String(first), poolSpec, { allowedPrefixLengths: { min: 26, max: 32 } });
         const model = new Model(first, best, 20_000);
         for (const each of steps) {
           if (each.do === 'claim') {
@@ -339,15 +378,29 @@ describe.each(['sqlite', 'postgres'])('IPAM on %s', (store) => {
               (error: unknown) => (isApiError(error) ? error.status.details?.causes?.[0]?.reason : error),
             );
             expect(await answer).toBe(expected);
+          } else if (each.do === 'pool') {
+            const again: IPPool = {
+              apiVersion,
+              kind: 'IPPool',
+              metadata: { name: 'p' },
+              spec: {
+                ipFamily: 'IPv4',
+                cidr: String(model.range),
+                classNames: ['c'],
+                ...poolSpec,
+              } as IPPool['spec'] & {},
+            };
+            const changing = model.gone
+              ? alpha.create(IPPool, again)
+              : alpha.delete(IPPool, { namespace: '', name: 'p' });
+            expect(await accepted(changing)).toBe(model.toggle());
           } else if (each.do === 'resize') {
+            if (model.gone) continue;
             const range = IpPrefix.of(4, first.start, each.bits);
             const fits = model.resize(range);
             const body = { spec: { cidr: String(range) } };
-            const done = alpha.patch(IPPool, { namespace: '', name: 'p' }, { type: 'merge', body }).then(
-              () => true,
-              (error: unknown) => (isApiError(error) && error.code === 409 ? false : error),
-            );
-            expect(await done).toBe(fits);
+            const done = alpha.patch(IPPool, { namespace: '', name: 'p' }, { type: 'merge', body });
+            expect(await accepted(done)).toBe(fits);
           } else if (each.do === 'pass') {
             model.pass(20_001);
             clock.ahead += 20_001;
