@@ -175,7 +175,8 @@ describe('up', () => {
     ['one with another status', copy(mine, { status: {} }), ['status']],
     ['one of an earlier object', copy({ ...mine, [sourceUid]: 'earlier' }), ['delete']],
     ['one that is going', copy({ ...mine, [sourceUid]: 'earlier' }, { deletionTimestamp: created }), []],
-    ['one of another cell', copy({ ...mine, [sourceCell]: 'y' }, { spec: {} }), []],
+    ['one of another cell', copy({ ...mine, [sourceCell]: 'y' }, { spec: {} }), ['tell-taken']],
+    ['one of another cell, and that is going', copy({ [sourceCell]: 'y' }, { deletionTimestamp: created }), []],
     ['one that nobody carried', copy({}, { spec: {} }), ['tell-taken']],
     ['one that nobody carried, and that is going', copy({}, { deletionTimestamp: created }), []],
   ])('brings up to date what is its own: %s', (_, held, steps) => {

@@ -2,19 +2,31 @@ import type { EventRecorder, Log, Plane } from '../kube/index.ts';
 import { Event, type KubeObject, type PolicyRule, type Stored } from '../meta/index.ts';
 
 /**
- * An object that nobody carried and that has the name of a copy. It is never overwritten: the copy waits until it is gone,
- * and who looks for the copy has to be told so.
+ * An object that has the name of a copy and is another's, or nobody's. It is never overwritten: the copy waits until it is
+ * gone, and who looks for the copy has to be told so.
  */
 export interface Taken {
   holder: Stored<KubeObject>;
   /** The plane it is in. */
   plane: Plane;
+  /** Where it is the copy of what another cell publishes. */
+  locations?: Locations | undefined;
   /** What people look at besides: the source, or what owns the copy. */
   about?: { object: KubeObject; plane: Plane } | undefined;
 }
 
+/** Of the cell whose object is not shown, and of the one whose is. */
+export interface Locations {
+  own: string;
+  other: string;
+}
+
 /** Why there is no copy, in the words of the one table of reasons. */
-export type NameTaken = (holder: KubeObject, plane: Plane) => { reason: string; message: string };
+export type NameTaken = (
+  holder: KubeObject,
+  plane: Plane,
+  locations?: Locations,
+) => { reason: string; message: string };
 
 export interface TakenDeps {
   log: Log;
@@ -32,8 +44,8 @@ export function isInTheWay(of: string | undefined, { metadata }: Stored<KubeObje
 
 /** As an Event of the object, of what it is about, and in the log of the platform. */
 export function tellTaken(taken: Taken, controller: string, nameTaken: NameTaken, deps: TakenDeps): void {
-  const { holder, plane, about } = taken;
-  const { reason, message } = nameTaken(holder, plane);
+  const { holder, plane, about, locations } = taken;
+  const { reason, message } = nameTaken(holder, plane, locations);
   const said = { type: 'Warning', reason, action: 'Copy', note: message } as const;
   deps.recorder(plane, controller).event(holder, said);
   if (about !== undefined) deps.recorder(about.plane, controller).event(about.object, said);

@@ -14,7 +14,7 @@ import { sourceUidOf, updateOf } from './copy.ts';
 import { sourceCell, sourceUid } from './keys.ts';
 import { lostMark } from './mark.ts';
 import { isSynced, unsyncedRetry } from './synced.ts';
-import { isInTheWay, takenRule, tellTaken } from './taken.ts';
+import { isInTheWay, type Locations, takenRule, tellTaken } from './taken.ts';
 
 /** Reads the hub's caches, for a copy that names hub objects (an owner). */
 export type HubLookup = <T extends KubeObject>(type: ResourceType<T>, name: string) => Stored<T> | undefined;
@@ -50,8 +50,8 @@ export type UpStep =
   | { do: 'update'; object: KubeObject }
   | { do: 'status'; status: unknown }
   | { do: 'delete'; copy: Stored<KubeObject> }
-  /** An object that nobody carried has the name. */
-  | { do: 'tell-taken'; holder: Stored<KubeObject>; source: Stored<KubeObject> }
+  /** An object that nobody carried has the name, or another cell's. */
+  | { do: 'tell-taken'; holder: Stored<KubeObject>; source: Stored<KubeObject>; locations?: Locations }
   /** null takes an annotation off. */
   | { do: 'request'; source: Stored<KubeObject>; annotations: Record<string, string | null> };
 
@@ -88,6 +88,9 @@ export function decideUp(snapshot: UpSnapshot, requests: readonly string[] = [])
   }
   const from = copy.metadata.annotations?.[sourceCell];
   if (isInTheWay(from ?? sourceUidOf(copy) ?? mark, copy)) return [{ do: 'tell-taken', holder: copy, source }];
+  if (from !== undefined && !ours && !isTerminating(copy)) {
+    return [{ do: 'tell-taken', holder: copy, source, locations: { own: location, other: from } }];
+  }
   if (!ours || isTerminating(copy)) return [];
   if ((sourceUidOf(copy) ?? mark) !== source.metadata.uid) return [{ do: 'delete', copy }];
 
@@ -178,14 +181,15 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: CarryOpt
       watch.on(plane, type, (copy, event) => {
         const before = event.type === 'updated' ? event.old : copy;
         const location = copy.metadata.annotations?.[sourceCell] ?? before.metadata.annotations?.[sourceCell];
-        if (location !== undefined) {
-          return planes.get(cellOf(location)) === undefined ? [] : [{ plane: cellOf(location), ...keyOf(copy) }];
-        }
-        // What no cell published may have kept one of theirs away.
-        if (event.type !== 'deleted') return [];
-        const { namespace, name: freed } = keyOf(copy);
-        const waiting = planes.byRole('cell').filter((cell) => cell.informer(type).get(namespace, freed) !== undefined);
-        return waiting.map((cell) => ({ plane: cell.id, namespace, name: freed }));
+        const key = keyOf(copy);
+        const of = location === undefined ? undefined : planes.get(cellOf(location));
+        const own = of === undefined ? [] : [{ plane: of.id, ...key }];
+        if (event.type !== 'deleted') return own;
+        // What another cell published, or none, has kept it away.
+        const waiting = planes
+          .byRole('cell')
+          .filter((cell) => cell !== of && cell.informer(type).get(key.namespace, key.name) !== undefined);
+        return [...own, ...waiting.map((cell) => ({ plane: cell.id, ...key }))];
       });
       if (record !== undefined) {
         // A cell that is there after all is published again when nobody says any more that it is lost.
@@ -233,8 +237,8 @@ export function carryUp<T extends KubeObject>(kind: UpKind<T>, options: CarryOpt
       await act(steps, type, copy, cell, hub);
       for (const step of steps) {
         if (step.do !== 'tell-taken') continue;
-        const about = { object: step.source, plane: cell };
-        tellTaken({ holder: step.holder, plane: hub, about }, name, options.nameTaken, options);
+        const { holder, source: object, locations } = step;
+        tellTaken({ holder, plane: hub, about: { object, plane: cell }, locations }, name, options.nameTaken, options);
       }
       return undefined;
     },

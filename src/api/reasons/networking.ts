@@ -31,6 +31,11 @@ export const networkingReasons = define({
     'The platform is to copy an object to a plane, and another object of that name is there that it has not made. It is never overwritten: delete it, and the copy comes by itself.',
     '{kind} {name}[ in namespace {namespace}] of plane {plane} was not made by the platform, and the copy of that name waits until it is gone: delete it',
   ],
+  CopyNameShared: [
+    'operator',
+    'Cells of two locations have an object of one kind, namespace and name; the hub and the project can show one of them. Delete one of the two: the other is shown.',
+    '{kind} {name}[ in namespace {namespace}] is in location {own} and in {other}, and that of {other} is shown: delete one of the two',
+  ],
   SubnetReady: ['nobody', 'The subnet of the claim is ready.', 'Subnet {subnet} is ready'],
   SubnetNotReady: ['nobody', 'The subnet of the claim is not ready yet.', 'Subnet {subnet} is not ready yet'],
 

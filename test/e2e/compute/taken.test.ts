@@ -4,12 +4,21 @@ import {
   NetworkBinding,
   NetworkContext,
   NetworkInterface,
+  NetworkInterfaceClaim,
   Subnet,
   Workload,
   WorkloadDeployment,
 } from '../../../src/api/index.ts';
+import { sourceCell } from '../../../src/federation/index.ts';
 import type { Client } from '../../../src/kube/index.ts';
-import { Event, findCondition, type KubeObject, type ResourceType, type Stored } from '../../../src/meta/index.ts';
+import {
+  apiVersionOf,
+  Event,
+  findCondition,
+  type KubeObject,
+  type ResourceType,
+  type Stored,
+} from '../../../src/meta/index.ts';
 import { workloadObject } from '../support/objects.ts';
 import { here, World } from './world.ts';
 
@@ -150,4 +159,38 @@ test('a binding that is in the way is told where the network is missed', async (
   });
   await hub().delete(NetworkBinding, key);
   await world.ready('web', 1);
+});
+
+test('of two cells that publish under one name the first is shown, and it is told until one of the two is gone', async () => {
+  const there = 'eu-west-1';
+  await world.stack.close();
+  world = await World.open({ cells: [here, there] });
+  await world.run({ name: 'near', replicas: 1 });
+  await world.run({ name: 'far', replicas: 1, location: there });
+  const cells = [here, there].map((location) => world.stack.cell(location));
+  const key = { namespace: world.namespace, name: 'same' };
+  const claim: NetworkInterfaceClaim = {
+    apiVersion: apiVersionOf(NetworkInterfaceClaim),
+    kind: NetworkInterfaceClaim.kind,
+    metadata: key,
+    spec: {
+      network: { name: 'default' },
+      interfaceName: 'eth0',
+      attachmentMode: 'Netns',
+      ipFamilies: ['IPv6'],
+      reclaimPolicy: 'Delete',
+    },
+  };
+  const shownOf = async () => (await hub().get(NetworkInterface, key))?.metadata.annotations?.[sourceCell];
+  await cells[0]!.create(NetworkInterfaceClaim, claim);
+  await world.stack.until('the first is shown', async () => (await shownOf()) === here);
+  await cells[1]!.create(NetworkInterfaceClaim, claim);
+  const message = `NetworkInterface same in namespace ${world.namespace} is in location ${there} and in ${here}, and that of ${here} is shown: delete one of the two (see reasons.md#copynameshared)`;
+  for (const client of [hub(), cells[1]!]) {
+    await world.stack.until('it is told', async () =>
+      (await client.list(Event)).items.some(({ reason, note }) => reason === 'CopyNameShared' && note === message),
+    );
+  }
+  await cells[0]!.delete(NetworkInterfaceClaim, key);
+  await world.stack.until('the other is shown', async () => (await shownOf()) === there);
 });
