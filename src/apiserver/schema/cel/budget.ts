@@ -1,17 +1,16 @@
-import type { ASTNode } from '@marcbachmann/cel-js';
 import { EvaluationError } from '@marcbachmann/cel-js';
-import { regexOf } from '../regex/regex.ts';
 
 /**
  * What one rule may spend on one value, and all rules on one object, in steps: an iteration of a comprehension, an
  * element compared or copied, or ten characters looked at. A step takes 0.1 to 1 microseconds, so that the worst rule on
- * the worst object holds the server for about a second. cel-js has no cost model; the charges are put into its checked
- * syntax tree here, where work can grow with the data.
+ * the worst object holds the server for about a second. cel-js has no cost model: `instrument` puts the
+ * charges into its checked syntax tree, and what is ours charges for itself, wherever work can grow with the data.
  */
 const perRule = 1_000_000;
 const perObject = 3_000_000;
 
-let ruleLeft = 0;
+/** Between rules nothing is charged: what is done there is done once for each value. */
+let ruleLeft = Number.POSITIVE_INFINITY;
 let objectLeft = 0;
 
 export function openObjectBudget(): void {
@@ -24,8 +23,11 @@ export function openRuleBudget(): void {
 
 /** To be called after each evaluation; answers which budget ran out, if one did. */
 export function closeRuleBudget(): 'rule' | 'object' | undefined {
-  objectLeft -= Math.min(perRule, objectLeft) - ruleLeft;
-  if (ruleLeft >= 0) return undefined;
+  const left = ruleLeft;
+  ruleLeft = Number.POSITIVE_INFINITY;
+  // What one large step asked for beyond the limit was never spent.
+  objectLeft -= Math.min(perRule, objectLeft) - Math.max(left, 0);
+  if (left >= 0) return undefined;
   return objectLeft <= 0 ? 'object' : 'rule';
 }
 
@@ -36,144 +38,4 @@ const exceeded = new EvaluationError('operation cancelled: actual cost limit exc
 export function charge(steps: number): void {
   ruleLeft -= steps;
   if (ruleLeft < 0) throw exceeded;
-}
-
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return 1 + value.length / 10;
-  if (Array.isArray(value)) return 1 + value.length;
-  if (value instanceof Uint8Array) return 1 + value.length / 10;
-  return 1;
-}
-
-/** cel-js's nodes as they are after type checking (version 8.0.0, pinned; cel.test.ts fails if this moves). */
-interface CheckedNode {
-  readonly op: string;
-  readonly args: unknown;
-  checkedType?: { kind: string; name: string };
-  handle?: (...args: unknown[]) => unknown;
-  readonly meta: { evaluate: (...args: unknown[]) => unknown; alternate?: unknown; macro?: Record<string, unknown> };
-  setMeta(key: string, value: unknown): void;
-}
-
-/** Adds charges to a checked expression, and makes `matches` linear and changes of case those of ASCII. Returns whether it reads `oldSelf`. */
-export function instrument(root: ASTNode): { readsOldSelf: boolean } {
-  let readsOldSelf = false;
-  const seen = new Set<unknown>();
-  const visit = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null || seen.has(value)) return;
-    seen.add(value);
-    if (Array.isArray(value)) {
-      for (const item of value) visit(item);
-      return;
-    }
-    if (!isNode(value)) {
-      if (Object.getPrototypeOf(value) !== Object.prototype) return;
-      // The arguments of a comprehension, or a macro's own record.
-      for (const item of Object.values(value)) visit(item);
-      return;
-    }
-    if (value.op === 'id' && value.args === 'oldSelf') readsOldSelf = true;
-    addCharges(value);
-    visit(value.args);
-    visit(value.meta.alternate);
-    visit(value.meta.macro);
-  };
-  visit(root);
-  return { readsOldSelf };
-}
-
-function isNode(value: object): value is CheckedNode {
-  return 'op' in value && 'meta' in value && 'args' in value && typeof (value as CheckedNode).setMeta === 'function';
-}
-
-function addCharges(node: CheckedNode): void {
-  switch (node.op) {
-    case 'comprehension': {
-      const step = (node.args as { step: CheckedNode }).step;
-      const inner = step.meta.evaluate;
-      step.setMeta('evaluate', (...args: unknown[]) => {
-        charge(1);
-        return inner(...args);
-      });
-      return;
-    }
-    case '+':
-    case 'in':
-    case '==':
-    case '!=': {
-      const operands = node.args as CheckedNode[];
-      if (operands.some((operand) => isFlat(operand.checkedType?.name))) return;
-      if (node.op !== 'in' && operands.every((operand) => operand.op === 'value' && node.op !== '+')) return;
-      chargeHandle(node, (args) => sizeOf(args[0]) + sizeOf(args[1]));
-      return;
-    }
-    case 'call':
-      if (node.args !== undefined && isCheap((node.args as [string])[0])) return;
-      chargeHandle(node, (args) => sumSizes(args[0] as unknown[]));
-      return;
-    case 'rcall': {
-      const [name] = node.args as [string];
-      if (isCheap(name)) return;
-      if (name === 'matches') {
-        const handle = node.handle;
-        if (handle === undefined) return;
-        node.handle = (args, ...rest) => {
-          const [text, pattern] = args as unknown[];
-          if (typeof text !== 'string' || typeof pattern !== 'string') return handle(args, ...rest);
-          charge(1 + text.length / 10);
-          try {
-            return regexOf(pattern).test(text);
-          } catch (error) {
-            throw new EvaluationError((error as Error).message);
-          }
-        };
-        return;
-      }
-      if (name === 'upperAscii' || name === 'lowerAscii') asciiOnly(node, name);
-      chargeHandle(node, (args) => sumSizes(args[0] as unknown[]));
-    }
-  }
-}
-
-/** cel-js changes the case of every letter there is. */
-function asciiOnly(node: CheckedNode, name: 'upperAscii' | 'lowerAscii'): void {
-  const handle = node.handle;
-  if (handle === undefined) return;
-  node.handle = (args, ...rest) => {
-    const [text] = args as unknown[];
-    if (typeof text !== 'string') return handle(args, ...rest);
-    return name === 'upperAscii'
-      ? text.replace(/[a-z]+/g, (part) => part.toUpperCase())
-      : text.replace(/[A-Z]+/g, (part) => part.toLowerCase());
-  };
-}
-
-function chargeHandle(node: CheckedNode, cost: (args: unknown[]) => number): void {
-  const handle = node.handle;
-  if (handle === undefined) return;
-  node.handle = (...args) => {
-    charge(cost(args));
-    const result = handle(...args);
-    if (typeof result === 'object' || (typeof result === 'string' && result.length > 100)) charge(sizeOf(result));
-    return result;
-  };
-}
-
-function sumSizes(args: unknown[]): number {
-  let sum = 0;
-  for (const arg of args) sum += sizeOf(arg);
-  return sum;
-}
-
-/** Types whose comparison takes one step. */
-function isFlat(name: string | undefined): boolean {
-  return (
-    name === 'int' || name === 'uint' || name === 'double' || name === 'bool' || name === 'null' || name === 'type'
-  );
-}
-
-function isCheap(name: string): boolean {
-  return (
-    name === 'size' || name === 'hasValue' || name === 'has' || name === 'int' || name === 'dyn' || name === 'type'
-  );
 }

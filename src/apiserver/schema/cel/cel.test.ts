@@ -37,6 +37,7 @@ describe('the Kubernetes libraries', () => {
     ['isQuantity(self) && quantity(self).isGreaterThan(quantity("1G"))', '1Gi'],
     ['quantity(self).add(quantity("500m")).compareTo(quantity("2")) == 0', '1500m'],
     ['quantity(self).asInteger() == 2000', '2k'],
+    ['quantity(self).sign() == -1 && quantity("0").sign() == 0 && quantity("1m").sign() == 1', '-1'],
     ['self.find("[0-9]+") == "12" && self.findAll("[0-9]+") == ["12", "3"]', 'a12b3'],
     ['self.matches("^[a-z]+$") && !self.matches("^[0-9]")', 'abc'],
     ['"%s is %d, %.1f".format([self, 3, 2.25]) == "x is 3, 2.3" || "%s is %d".format([self, 3]) == "x is 3"', 'x'],
@@ -79,6 +80,11 @@ describe('names and types', () => {
     const rule =
       'self.__namespace__ == "1" && self.a__dash__b == "2" && self.c__dot__d == "3" && self.e__slash__f == "4" && self.g__underscores__h == "5" && !has(self.toString)';
     expect(ask(rule, schema, { namespace: '1', 'a-b': '2', 'c.d': '3', 'e/f': '4', g__h: '5' })).toBe('');
+  });
+
+  test('no name of a field is one of our own', () => {
+    const schema = { type: 'object', properties: { raw: string, json: string, wrap: string } };
+    expect(ask('self.raw == "1" && !has(self.json) && self.wrap == "3"', schema, { raw: '1', wrap: '3' })).toBe('');
   });
 
   test('integers are int, numbers double, int-or-string either, date-time a timestamp, byte bytes', () => {
@@ -131,6 +137,29 @@ describe('refusals', () => {
     expect(ask('self.nope == 1', { type: 'object', properties: { a: string } }, {})).toContain('compilation failed');
     expect(ask('self +', string, 'a')).toContain('compilation failed');
     expect(ask('self', string, 'a')).toContain('must evaluate to a bool, found string');
+  });
+
+  test.each([
+    ['has(self.s.x)', "Cannot index type 'string'"],
+    ['has(self.o.nope)', 'No such key: nope'],
+    ['has(self.o.a.b)', "Cannot index type 'string'"],
+    ['has(self.l.x)', 'List index must be int'],
+    ['self.l.all(i, has(i.x))', "Cannot index type 'string'"],
+    ['[self.o].all(i, o, has(o.nope))', 'No such key: nope'],
+    ['self.?o.optMap(o, has(o.nope)).orValue(true)', 'No such key: nope'],
+  ])('%s does not compile: nothing has such a field', (rule, why) => {
+    const o = { type: 'object', properties: { a: string } };
+    const schema = { type: 'object', properties: { s: string, o, l: strings, m: { type: 'object' } } };
+    expect(ask(rule, schema, {})).toContain(`compilation failed: ${why}`);
+  });
+
+  test('has() of what may be there', () => {
+    const o = { type: 'object', properties: { a: string } };
+    const m = { type: 'object', additionalProperties: string };
+    const schema = { type: 'object', properties: { o, m, l: { type: 'array', items: o } } };
+    const rule =
+      'has(self.o.a) && !has(self.m.z) && has(self.m.k) && has(self.?o.a) && self.l.exists(i, !has(i.a)) && self.l.exists(i, v, has(v.a))';
+    expect(ask(rule, schema, { o: { a: '1' }, m: { k: '2' }, l: [{}, { a: '3' }] })).toBe('');
   });
 });
 

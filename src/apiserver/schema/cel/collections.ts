@@ -1,6 +1,8 @@
 import { type Environment, EvaluationError, Optional } from '@marcbachmann/cel-js';
 import { canonical } from '../unique.ts';
+import { charge } from './budget.ts';
 import { type Checker, type MacroCall, type Runner, type Scope, variableOf } from './macros.ts';
+import { CelObject, jsonOf } from './objects.ts';
 
 class Sets {}
 
@@ -35,9 +37,8 @@ export function registerCollections(environment: Environment): void {
   add('OptionalNamespace.ofNonZeroValue(dyn): optional<dyn>', (_: unknown, value: unknown) =>
     isZero(value) ? Optional.none() : Optional.of(value),
   );
-  environment.registerOperator('optional<A> == optional<A>', (a: Optional, b: Optional) =>
-    a.hasValue() && b.hasValue() ? keyOf(a.value()) === keyOf(b.value()) : a.hasValue() === b.hasValue(),
-  );
+  // For the checker; what a rule compares goes through `equal`.
+  environment.registerOperator('optional<A> == optional<A>', (a: Optional, b: Optional) => a === b);
   registerOptionalMacro(environment, 'optMap', (value) => Optional.of(value));
   registerOptionalMacro(environment, 'optFlatMap', (value) => value);
 }
@@ -79,11 +80,13 @@ function registerOptionalMacro(environment: Environment, name: string, result: (
 /** The same text for equal values. */
 export function keyOf(value: unknown): string {
   if (typeof value === 'bigint' || typeof value === 'number') return `n${value}`;
+  if (typeof value === 'string') charge(value.length / 100);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const raw = (value as { raw?: unknown }).raw;
-  return canonical(
-    JSON.parse(JSON.stringify(raw ?? value, (_, item) => (typeof item === 'bigint' ? Number(item) : item))),
+  const text = JSON.stringify(value, (_, item) =>
+    item instanceof CelObject ? jsonOf(item) : typeof item === 'bigint' ? Number(item) : item,
   );
+  charge(text.length / 10);
+  return canonical(JSON.parse(text));
 }
 
 const keys = (list: unknown[]) => list.map(keyOf);

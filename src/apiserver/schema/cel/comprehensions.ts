@@ -153,6 +153,8 @@ function evaluate(comprehension: Comprehension, runner: Runner, macro: Macro, sc
   const entries: Entry[] = Array.isArray(over)
     ? over.map((value, index) => [BigInt(index), value])
     : Object.entries(over as Record<string, unknown>);
+  // The first entry may decide; all were gathered.
+  charge(entries.length);
   const run: Run = (node, [key, value]) => {
     charge(1);
     const outer = macro.outer!.reuse(scope).setIterValue(key, runner);

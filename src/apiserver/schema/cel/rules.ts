@@ -4,9 +4,11 @@ import { type Failure, failure, locate, maximumFailures, printValue } from '../f
 import { isObject, own, propertiesOf, schemaAt, stringAt } from '../json-schema.ts';
 import { correlate } from '../ratchet.ts';
 import type { FieldError, JsonSchema } from '../schema.ts';
-import { closeRuleBudget, instrument, openObjectBudget, openRuleBudget } from './budget.ts';
+import { closeRuleBudget, openObjectBudget, openRuleBudget } from './budget.ts';
 import { celEnvironment } from './environment.ts';
+import { instrument } from './instrument.ts';
 import { wrongLiteral } from './literals.ts';
+import { checkSelections } from './selections.ts';
 import { TypeDeclarations } from './types.ts';
 
 /** What is wrong with the rules of a schema, as found when compiling them. */
@@ -254,6 +256,7 @@ function compileExpression(scope: Environment, text: string, result: string, pro
   }
   try {
     const program = scope.parse(text);
+    checkSelections(program.ast);
     const checked = program.check();
     if (!checked.valid) {
       problem(`compilation failed: ${checked.error === undefined ? 'unknown' : summaryOf(checked.error)}`);

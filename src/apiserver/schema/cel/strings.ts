@@ -1,6 +1,7 @@
 import { type Environment, EvaluationError, Optional } from '@marcbachmann/cel-js';
 import { stringFormats } from '../formats.ts';
 import { type Regex, regexOf } from '../regex/regex.ts';
+import { charge } from './budget.ts';
 import { formatText } from './format.ts';
 
 class FormatNamespace {}
@@ -33,15 +34,28 @@ export function registerStrings(environment: Environment): void {
   });
   add('string.format(list<dyn>): string', (text: string, args: unknown[]) => formatText(text, args));
   add('string.find(string): string', (text: string, pattern: string) => {
+    chargeSearch(text, pattern);
     const found = expression(pattern).find(text);
     return found === undefined ? '' : text.slice(found[0], found[1]);
   });
-  add('string.findAll(string): list<string>', (text: string, pattern: string) => expression(pattern).findAll(text));
-  add('string.findAll(string, int): list<string>', (text: string, pattern: string, limit: bigint) =>
-    expression(pattern).findAll(text, Number(limit)),
-  );
-  add('matches(string, string): bool', (text: string, pattern: string) => expression(pattern).test(text));
+  add('string.findAll(string): list<string>', (text: string, pattern: string) => {
+    chargeSearch(text, pattern);
+    return expression(pattern).findAll(text);
+  });
+  add('string.findAll(string, int): list<string>', (text: string, pattern: string, limit: bigint) => {
+    chargeSearch(text, pattern);
+    return expression(pattern).findAll(text, Number(limit));
+  });
+  add('matches(string, string): bool', (text: string, pattern: string) => {
+    chargeSearch(text, pattern);
+    return expression(pattern).test(text);
+  });
   registerFormats(environment);
+}
+
+/** Every part of an expression may look at every character. */
+function chargeSearch(text: string, pattern: string): void {
+  charge((1 + text.length / 10) * Math.max(1, pattern.length / 4));
 }
 
 function expression(pattern: string): Regex {

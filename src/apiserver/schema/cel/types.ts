@@ -1,18 +1,12 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { parse } from '@marcbachmann/cel-js';
-import { jsonEqual } from '../../../meta/index.ts';
-import {
-  isEmbedded,
-  isIntOrString,
-  isObject,
-  own,
-  preserves,
-  propertiesOf,
-  schemaAt,
-  stringAt,
-} from '../json-schema.ts';
+import { isEmbedded, isIntOrString, isObject, preserves, propertiesOf, schemaAt, stringAt } from '../json-schema.ts';
 import type { JsonSchema } from '../schema.ts';
+import { asAssociative, associativeOf } from './associative.ts';
+import { charge } from './budget.ts';
+import { equal } from './equality.ts';
 import { escapeName } from './names.ts';
+import { keysOf, objectClass } from './objects.ts';
 
 /** What a value of one schema is inside a rule. */
 export interface CelType {
@@ -65,9 +59,21 @@ export class TypeDeclarations {
         const item = items === undefined ? undefined : this.typeOf(items, `${path}.item`);
         if (item === undefined) return undefined;
         const wrap = item.wrap;
+        const associative = associativeOf(schema);
+        const convert = (list: unknown[]): unknown[] => {
+          charge(list.length);
+          return wrap === undefined ? list.slice() : list.map((one) => wrapOr(wrap, one));
+        };
         return {
           name: `list<${item.name}>`,
-          wrap: wrap && ((value) => (Array.isArray(value) ? value.map((one) => wrapOr(wrap, one)) : value)),
+          wrap:
+            wrap === undefined && associative === undefined
+              ? undefined
+              : (value) => {
+                  if (!Array.isArray(value)) return value;
+                  const list = convert(value);
+                  return associative === undefined ? list : asAssociative(list, associative);
+                },
         };
       }
       case 'object': {
@@ -91,7 +97,7 @@ export class TypeDeclarations {
         ((object) => {
           if (!isObject(object)) return object;
           const out: Record<string, unknown> = Object.create(null);
-          for (const key of Object.keys(object)) {
+          for (const key of keysOf(object)) {
             if (object[key] !== null) out[key] = wrap(object[key]);
           }
           return out;
@@ -111,28 +117,21 @@ export class TypeDeclarations {
       properties.push(['metadata', metadata]);
     }
     const fields: Record<string, string> = {};
-    const prototype: PropertyDescriptorMap = {};
+    const seen: Parameters<typeof objectClass>[0][number][] = [];
     for (const [name, property] of properties) {
       if (preserves(property) && property.type === undefined) continue;
       const escaped = escapeName(name);
       const type = escaped === undefined ? undefined : this.typeOf(property, `${path}.${escaped}`);
       if (escaped === undefined || type === undefined) continue;
       fields[escaped] = type.name;
-      prototype[escaped] = getter(name, type.wrap);
+      seen.push({ name, escaped, wrap: type.wrap });
     }
     const type = this.#freshName(path);
-    const Wrapper = class {
-      readonly raw: Record<string, unknown>;
-      constructor(raw: Record<string, unknown>) {
-        this.raw = raw;
-      }
-    };
-    Object.defineProperties(Wrapper.prototype, prototype);
-    this.#environment.registerType(type, { ctor: Wrapper, fields });
-    this.#environment.registerOperator(`${type} == ${type}`, (a: { raw: unknown }, b: { raw: unknown }) =>
-      jsonEqual(a.raw, b.raw),
-    );
-    return { name: type, wrap: (value) => (isObject(value) ? new Wrapper(value) : value) };
+    const ObjectOfSchema = objectClass(seen);
+    this.#environment.registerType(type, { ctor: ObjectOfSchema, fields });
+    // For the checker; what a rule compares goes through `equal` anyway.
+    this.#environment.registerOperator(`${type} == ${type}`, (a: unknown, b: unknown) => equal(a, b, Object.is));
+    return { name: type, wrap: (value) => (isObject(value) ? new ObjectOfSchema(value) : value) };
   }
 
   #freshName(path: string): string {
@@ -147,25 +146,6 @@ function wrapOr(wrap: (value: unknown) => unknown, value: unknown): unknown {
   return value === null ? null : wrap(value);
 }
 
-function getter(name: string, wrap: CelType['wrap']): PropertyDescriptor {
-  // `raw` is plain JSON: only names that every object inherits need the slower, own-only read.
-  const read: (raw: Record<string, unknown>) => unknown =
-    name in Object.prototype ? (raw) => own(raw, name) : (raw) => raw[name] ?? undefined;
-  if (wrap === undefined) {
-    return {
-      get(this: { raw: Record<string, unknown> }) {
-        return read(this.raw);
-      },
-    };
-  }
-  return {
-    get(this: { raw: Record<string, unknown> }) {
-      const value = read(this.raw);
-      return value === undefined ? undefined : wrap(value);
-    },
-  };
-}
-
 function stringType(format: string | undefined): CelType {
   switch (format) {
     case 'date-time':
@@ -176,8 +156,14 @@ function stringType(format: string | undefined): CelType {
     case 'duration':
       return { name: 'google.protobuf.Duration', wrap: (value) => toDuration({ value }) };
     case 'byte':
-      return { name: 'bytes', wrap: (value) => new Uint8Array(Buffer.from(value as string, 'base64')) };
+      return { name: 'bytes', wrap: bytesOf };
     default:
       return { name: 'string', wrap: undefined };
   }
+}
+
+function bytesOf(value: unknown): Uint8Array {
+  const text = String(value);
+  charge(text.length / 100);
+  return new Uint8Array(Buffer.from(text, 'base64'));
 }
