@@ -14,9 +14,10 @@ import {
 } from '../../src/api/index.ts';
 import { addressesOf, agreesWithIpam, ready } from '../../src/cli/index.ts';
 import { httpTransport } from '../../src/kube/index.ts';
-import { isConditionTrue, Lease } from '../../src/meta/index.ts';
+import { apiVersionOf, isConditionTrue, Lease, Namespace } from '../../src/meta/index.ts';
 import { berth, run } from '../harness/process.ts';
 import { CellProcess, Cluster } from './support/cell-process.ts';
+import { isTrue, said } from './support/conditions.ts';
 import { kubectlOnPath, kubectlTest } from './support/kubectl.ts';
 import { locationBindingObject, locationObject, networkObject, workloadObject } from './support/objects.ts';
 import { type Running, start, useFolder, writeConfig } from './support/platform.ts';
@@ -193,6 +194,37 @@ test('a cell of its own gives instances their addresses; one that is killed is f
   expect(await third.end('SIGINT')).toBe(0);
   // The roles of deploy/ let it do all of that.
   for (const { printed } of [first, second, third]) expect(printed).not.toContain('forbidden');
+});
+
+test('a project that is deleted takes what it has in the cell with it, and gives nothing to wait for', async () => {
+  const cell = startCell();
+  await cell.says('It has the lease and works.');
+  const { root, session } = platform;
+  const project = { namespace: '', name: 'gamma' };
+  const apiVersion = apiVersionOf(Project);
+  await root.create(Project, { apiVersion, kind: Project.kind, metadata: { name: 'gamma' }, spec: {} });
+  await session.until('the project is served', async () => {
+    const { status } = (await root.get(Project, project)) ?? {};
+    return isTrue({ status }, 'Ready') ? true : 'it is not';
+  });
+  const gamma = platform.project('gamma');
+  await gamma.create(LocationBinding, locationBindingObject(location, 'BOM'));
+  await gamma.create(Network, networkObject('default'));
+  await gamma.create(Workload, workloadObject({ name: 'kept', replicas: 2, location, policy: 'Retain' }));
+  await ready(session, gamma, 'kept', 2);
+  const namespace = await platform.hubNamespace('gamma');
+  expect((await cluster.client.list(NetworkInterface, { namespace })).items).toHaveLength(2);
+  await root.delete(Project, project);
+  await session.until('the project is gone', async () => {
+    const there = await root.get(Project, project);
+    return there === undefined ? true : (said(there, 'Ready')?.message ?? 'it is there');
+  });
+  await session.until('and its namespace in the cell', async () => {
+    const there = await cluster.client.get(Namespace, { namespace: '', name: namespace });
+    return there === undefined ? true : JSON.stringify(there.status);
+  });
+  expect((await cluster.client.list(NetworkInterface)).items).toEqual([]);
+  expect(await cell.end('SIGTERM')).toBe(0);
 });
 
 test('servers that go away are waited for: the cell is worked in again once it answers, with addresses from IPAM', async () => {
