@@ -1,5 +1,6 @@
 import { type Environment, EvaluationError } from '@marcbachmann/cel-js';
 import { Cidr, Ip } from './address.ts';
+import { Url } from './url.ts';
 
 class IpNamespace {}
 
@@ -9,7 +10,7 @@ export function registerNetworking(environment: Environment): void {
     environment.registerFunction(signature, handler, { async: false });
   environment.registerType('net.IP', Ip);
   environment.registerType('net.CIDR', Cidr);
-  environment.registerType('kubernetes.URL', URL);
+  environment.registerType('kubernetes.URL', Url);
   environment.registerType('IpNamespace', IpNamespace);
   environment.registerConstant('ip', 'IpNamespace', new IpNamespace());
 
@@ -43,26 +44,15 @@ export function registerNetworking(environment: Environment): void {
   add('net.CIDR.prefixLength(): int', (value: Cidr) => BigInt(value.prefixLength));
   environment.registerOperator('net.CIDR == net.CIDR', (a: Cidr, b: Cidr) => a.toString() === b.toString());
 
-  add('isURL(string): bool', (text: string) => parseUrl(text) !== undefined);
-  add('url(string): kubernetes.URL', (text: string) => parseUrl(text) ?? fail('URL parse error during conversion'));
-  add('kubernetes.URL.getScheme(): string', (url: URL) => (url.protocol === 'path:' ? '' : url.protocol.slice(0, -1)));
-  add('kubernetes.URL.getHost(): string', (url: URL) => url.host);
-  add('kubernetes.URL.getHostname(): string', (url: URL) => url.hostname.replace(/^\[|\]$/g, ''));
-  add('kubernetes.URL.getPort(): string', (url: URL) => url.port);
-  add('kubernetes.URL.getEscapedPath(): string', (url: URL) => url.pathname);
-  add('kubernetes.URL.getQuery(): map<string, list<string>>', (url: URL) => {
-    const out: Record<string, string[]> = Object.create(null);
-    for (const key of new Set(url.searchParams.keys())) out[key] = url.searchParams.getAll(key);
-    return out;
-  });
-  environment.registerOperator('kubernetes.URL == kubernetes.URL', (a: URL, b: URL) => a.href === b.href);
-}
-
-/** As Go's url.ParseRequestURI: an absolute URI or an absolute path. */
-function parseUrl(text: string): URL | undefined {
-  if (/\s/.test(text)) return undefined;
-  if (text.startsWith('/')) return URL.parse(`path:${text}`) ?? undefined;
-  return /^[A-Za-z][A-Za-z0-9+.-]*:/.test(text) ? (URL.parse(text) ?? undefined) : undefined;
+  add('isURL(string): bool', (text: string) => Url.parse(text) !== undefined);
+  add('url(string): kubernetes.URL', (text: string) => Url.parse(text) ?? fail('URL parse error during conversion'));
+  add('kubernetes.URL.getScheme(): string', (url: Url) => url.scheme);
+  add('kubernetes.URL.getHost(): string', (url: Url) => url.host);
+  add('kubernetes.URL.getHostname(): string', (url: Url) => url.hostname);
+  add('kubernetes.URL.getPort(): string', (url: Url) => url.port);
+  add('kubernetes.URL.getEscapedPath(): string', (url: Url) => url.escapedPath);
+  add('kubernetes.URL.getQuery(): map<string, list<string>>', (url: Url) => url.query);
+  environment.registerOperator('kubernetes.URL == kubernetes.URL', (a: Url, b: Url) => `${a}` === `${b}`);
 }
 
 function fail(message: string): never {
