@@ -240,7 +240,7 @@ test('exhaustion names the pool, leaves nothing behind, and ends when a freed ad
     });
     expect(status.details?.causes?.map((cause) => cause.reason)).toEqual(['Exhausted', 'DependsOn', 'DependsOn']);
     expect(status.message).toBe(
-      'IPClass "tiny" (IPv4) has no free /32: IPPool "tiny-pool" (192.0.2.0/30) is exhausted; release an address, or add a pool',
+      'IPClass "tiny" (IPv4) has no free /32 in IPPool "tiny-pool" (192.0.2.0/30); release an address, or add a pool',
     );
     expect(status.details?.causes?.[0]?.message).toBe(
       'no IPv4 /32 is free in 192.0.2.0/30; release an address, or add a pool',

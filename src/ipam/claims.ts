@@ -129,7 +129,7 @@ function* bindBlock(
   const alsoFull = others.length === 0 ? '' : `, nor in ${others.join(', ')}`;
   throw exhausted(
     work.madePools.has(candidates[0]!.id) ? undefined : candidates[0]!.name,
-    `IPClass "${record.name}" (IPv${record.family}) has no free /${length}: ${[first, ...others].join(', ')} ${others.length === 0 ? 'is' : 'are'} exhausted${helps}`,
+    `IPClass "${record.name}" (IPv${record.family}) has no free /${length} in ${[first, ...others].join(', ')}${helps}`,
     dependencies(work, candidates, record, shortOf),
     `no IPv${record.family} /${length} is free in ${candidates[0]!.prefix}${alsoFull}${helps}`,
   );

@@ -108,7 +108,7 @@ export const expected: Record<keyof ReturnType<typeof refusals>, [string, string
     '507 InsufficientStorage',
     'ippools/small',
     'Exhausted, DependsOn ippools/small, DependsOn ipclasses/plain',
-    'IPClass "plain" (IPv4) has no free /32: IPPool "small" (192.0.2.0/29) is exhausted; 1 released block rests, the next is free in 60 s; release an address, or add a pool',
+    'IPClass "plain" (IPv4) has no free /32 in IPPool "small" (192.0.2.0/29); 1 released block rests, the next is free in 60 s; release an address, or add a pool',
   ],
   'an ancestor that ran out': [
     '507 InsufficientStorage',
