@@ -10,6 +10,8 @@ export interface Space {
   readonly free: Record<number, FreeBlocks>;
   /** Addresses reserved, held or resting. */
   used: bigint;
+  /** Whether something was made free since it was saved: the pool's object changes then, be its figures the same. */
+  freed: boolean;
   /** Blocks held by claims or carved for pools, retained ones included. */
   live: number;
 }

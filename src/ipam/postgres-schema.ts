@@ -32,4 +32,4 @@ CREATE OR REPLACE TRIGGER ipam_block_stays BEFORE UPDATE OF space, start, last, 
 `;
 
 /** The version is raised with every change of the text: a database that has it is not looked at again. */
-export const postgresSchema = { name: 'ipam', version: 2, text };
+export const postgresSchema = { name: 'ipam', version: 3, text };

@@ -204,6 +204,7 @@ function* drop(tx: ProcedureMoment, { plane }: { plane: string }): Step<boolean>
     yield* exec('DELETE FROM ipam_space WHERE id = ?', id!);
   }
   // Last: what of a space is left has its pool.
+  yield* exec('DELETE FROM ipam_freed WHERE pool IN (SELECT id FROM ipam_pool WHERE plane = ?)', plane);
   for (const table of ['offer', 'pool', 'class', 'identity']) {
     yield* exec(`DELETE FROM ipam_${table} WHERE plane = ?`, plane);
   }

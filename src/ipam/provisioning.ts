@@ -220,8 +220,9 @@ export function* removePool(work: Work, pool: PoolRecord, given?: IPPool): Step<
   for (const table of ['ipam_block', 'ipam_free']) {
     yield* exec(`DELETE FROM ${table} WHERE ${inside}`, pool.id);
   }
-  yield* exec('DELETE FROM ipam_space WHERE pool = ?', pool.id);
-  yield* exec('DELETE FROM ipam_offer WHERE pool = ?', pool.id);
+  for (const table of ['ipam_space', 'ipam_freed', 'ipam_offer']) {
+    yield* exec(`DELETE FROM ${table} WHERE pool = ?`, pool.id);
+  }
   yield* exec('DELETE FROM ipam_pool WHERE id = ?', pool.id);
   // Its range rests as long as the last of what rested in it would have.
   const due = Number(resting?.due ?? 0);

@@ -137,6 +137,8 @@ function* reshapeSpace(
       else yield* setAside(work, pool.name, space, digest, kind, range);
     }
   }
+  // The pool's object is written with its new shape.
+  space.freed = false;
   yield* save(space);
 }
 

@@ -3,6 +3,7 @@
  * classes' `uniqueWithin` roles): within a space no two live blocks overlap, which a trigger enforces whatever the code
  * does. Root pools are the blocks of a space of their own per project and family (`pool` 0), so that they cannot overlap
  * either. What of a space is neither reserved, held nor resting is in `ipam_free`, always joined to the largest blocks.
+ * A space is `stale` until the status of its pool says what it says, and the pool is in `ipam_freed` where something of it was freed.
  * Starts and ends are 16-byte big-endian numbers, IPv4 in the low four bytes: bytes order as numbers do.
  */
 export const schema = `
@@ -38,6 +39,8 @@ CREATE TABLE IF NOT EXISTS ipam_space (
 );
 CREATE INDEX IF NOT EXISTS ipam_space_plane ON ipam_space (plane);
 CREATE INDEX IF NOT EXISTS ipam_space_stale ON ipam_space (stale) WHERE stale = 1;
+
+CREATE TABLE IF NOT EXISTS ipam_freed (pool INTEGER NOT NULL, PRIMARY KEY (pool)) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS ipam_free (
   space INTEGER NOT NULL, length INTEGER NOT NULL, start BLOB NOT NULL,

@@ -20,6 +20,13 @@ async function tiny(ipam: TestIpam, ofClass: object = {}, ofPool: object = {}): 
   });
 }
 
+async function tinyOf(ipam: TestIpam, name: string, spec: IPClass['spec'], cidr: string): Promise<void> {
+  const metadata = { name };
+  await ipam.create('alpha', 'ipclasses', { apiVersion, kind: 'IPClass', metadata, spec: spec! });
+  const ofPool = { ipFamily: 'IPv4' as const, cidr, classNames: [name] };
+  await ipam.create('alpha', 'ippools', { apiVersion, kind: 'IPPool', metadata, spec: ofPool });
+}
+
 test.each([
   ['the server says', {}, {}, 60],
   ['its class says', { restPeriod: '20s' }, {}, 20],
@@ -145,4 +152,45 @@ test('a project is forgotten in parts, and nothing is left of it or missing of a
   expect(call.mock.calls.length).toBeGreaterThan(2);
   for (const id of ipam.store.objects.keys()) if (id.includes('project/alpha')) ipam.store.objects.delete(id);
   expect(ipam.snapshot()).toBe(before);
+});
+
+test('a pool changes once for what is freed in it, also where its fullest address space is as full as before', async () => {
+  const ipam = new TestIpam(10);
+  const of = (name: string, spec: IPClass['spec'], cidr: string) =>
+    tinyOf(ipam, name, { ipFamily: 'IPv4', defaultPrefixLength: 32, ...spec }, cidr);
+  await of('spaces', { uniqueWithin: ['network'] }, '192.0.2.0/31');
+  await of('plain', {}, '198.51.100.0/31');
+  ipam.ipam.start();
+  const scope = (net: string) => ({ className: 'spaces', scope: scopeOf(net) });
+  for (const net of ['one', 'two']) {
+    for (const n of [1, 2]) await ipam.claim('alpha', `${net}-${n}`, scope(net));
+  }
+  await ipam.claim('alpha', 'asked', { className: 'plain', address: '198.51.100.0' });
+  await ipam.clock.advance(2000);
+  const versions = () =>
+    ['spaces', 'plain'].map((name) => ipam.get('alpha', 'ippools', name)!.metadata.resourceVersion);
+
+  // Both of its spaces are full, and somebody waits in this one.
+  expect((await refusalOf(ipam.claim('alpha', 'waits', scope('two')))).code).toBe(507);
+  const [spaces] = versions();
+  await ipam.release('alpha', 'two-1');
+  await ipam.clock.advance(9900);
+  expect(versions()[0]).toBe(spaces);
+  await ipam.clock.advance(500);
+  const [freed] = versions();
+  expect(freed).not.toBe(spaces);
+  await ipam.clock.advance(5000);
+  expect(versions()[0]).toBe(freed);
+
+  // Somebody waits for this very address; when it has rested another one is taken in the same moment.
+  const asks = { className: 'plain', address: '198.51.100.0' };
+  expect((await refusalOf(ipam.claim('alpha', 'waits', asks))).code).toBe(409);
+  const [, plain] = versions();
+  await ipam.release('alpha', 'asked');
+  await ipam.clock.advance(9990);
+  await ipam.claim('alpha', 'other', { className: 'plain' });
+  await ipam.clock.advance(1500);
+  expect(versions()[1]).not.toBe(plain);
+  await ipam.claim('alpha', 'waits', asks);
+  await ipam.ipam.stop();
 });

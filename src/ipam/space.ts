@@ -24,7 +24,7 @@ export function* createSpace(
     digest,
     String(used),
   );
-  const space: Space = { id: Number(row!.id), pool, family, free: {}, used, live: 0 };
+  const space: Space = { id: Number(row!.id), pool, family, free: {}, used, freed: false, live: 0 };
   work.known.spaces.set(space.id, space);
   for (const block of free) yield* addFree(space, block);
   yield* save(space);
@@ -53,6 +53,7 @@ function* readSpace(work: Work, id: number, family?: IpFamily): Step<Space> {
     family: family ?? (yield* poolById(work, pool)).prefix.family,
     free,
     used: BigInt(row.used as string),
+    freed: false,
     live: Number(row.live),
   };
   work.known.spaces.set(id, space);
@@ -102,6 +103,10 @@ export function* save(space: Space): Step<void> {
     space.live,
     space.id,
   );
+  if (space.freed && space.pool !== 0) {
+    yield* exec('INSERT INTO ipam_freed (pool) VALUES (?) ON CONFLICT DO NOTHING', space.pool);
+  }
+  space.freed = false;
 }
 
 /** Takes the lowest free block of `length` (FirstFit), or undefined where there is none. */
@@ -133,6 +138,7 @@ export function* takeExactly(space: Space, wanted: IpPrefix): Step<IpPrefix | un
 /** Makes `block` free again, joined with its free neighbours up to `pool`. */
 export function* give(space: Space, block: IpPrefix, pool: IpPrefix): Step<void> {
   space.used -= block.size;
+  space.freed = true;
   let whole = block;
   while (whole.length > pool.length && space.free[whole.length] !== undefined) {
     if (!(yield* removeFree(space, whole.sibling()!))) break;

@@ -5,7 +5,7 @@ import { poolById } from './pool-record.ts';
 import { statusOf } from './provisioning.ts';
 import { sweepRoots } from './roots.ts';
 import { spaceById, spacesOf } from './space.ts';
-import { exec, one, type Row, rows, type Step, type Work } from './work.ts';
+import { exec, one, type Row, rows, run, type Step, type Work } from './work.ts';
 
 /** How long a retained block whose lease has run out is still shown as Expiring; never longer than the lease itself. */
 const graceMilliseconds = 24 * 60 * 60 * 1000;
@@ -74,13 +74,16 @@ export function* flushPlane(work: Work): Step<boolean> {
   for (const pool of new Set(stale.map((row) => Number(row.pool)))) {
     yield* exec('UPDATE ipam_space SET stale = 0 WHERE pool = ? AND stale = 1 AND plane = ?', pool, work.plane);
     if (pool === 0) continue;
+    const freed = (yield* run('DELETE FROM ipam_freed WHERE pool = ?', pool)) > 0;
     const record = yield* poolById(work, pool);
     const object = yield* work.get<IPPool>('ippools', '', record.name);
     if (object === undefined) continue;
     const { largestFreePrefixLength: before, ...shown } = object.status ?? {};
     const status = { ...shown, ...statusOf(record, yield* spacesOf(pool)) };
     const same = status.capacity?.allocated === shown.capacity?.allocated && status.largestFreePrefixLength === before;
-    if (!same) work.put('ippools', { ...object, status });
+    // Somebody may wait for what was freed, and the figures do not tell: they are those of the fullest space, and as before
+    // where as much was taken elsewhere.
+    if (freed || !same) work.put('ippools', { ...object, status });
   }
   for (const row of yield* rows('SELECT name FROM ipam_class WHERE stale = 1 AND plane = ? LIMIT 64', work.plane)) {
     const name = row.name as string;

@@ -125,6 +125,10 @@ export function audit(ipam: TestIpam, project: string): string[] {
     );
     if (Number(carved[0]!.n) === 0) wrong.push(`pool ${row.name} is not carved from its parent`);
   }
+  const freed = ipam.store.database.prepare(
+    'SELECT count(*) AS n FROM ipam_freed WHERE pool NOT IN (SELECT id FROM ipam_pool)',
+  );
+  if (Number(freed.get()!.n) > 0) wrong.push('something was freed in a pool that is not there');
   for (const name of shown.keys()) wrong.push(`pool ${name} has no range`);
   for (const range of roots) wrong.push(`${range} is held by a root pool that is not there`);
   return wrong;

@@ -206,7 +206,7 @@ export class TestIpam {
 
   /** Everything stored, tables and objects, for comparing before with after. */
   snapshot(): string {
-    const tables = ['class', 'pool', 'offer', 'space', 'free', 'block', 'identity'].map((table) =>
+    const tables = ['class', 'pool', 'offer', 'space', 'freed', 'free', 'block', 'identity'].map((table) =>
       this.store.database.prepare(`SELECT * FROM ipam_${table}`).all(),
     );
     return JSON.stringify(
