@@ -90,3 +90,22 @@ describe('what is looked at again is charged again', () => {
     expect(ask('self.l.all(x, self.one == oldSelf.one) || true')).toContain('call cost exceeds limit');
   });
 });
+
+test('each item of a long list finds what it was before', () => {
+  const count = 60_000;
+  const change = { rule: 'self.size >= oldSelf.size', message: 'never less' };
+  const item = {
+    type: 'object',
+    properties: { name: text, zone: integer, size: integer },
+    'x-kubernetes-validations': [change],
+  };
+  const keyed = { ...list(item), 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name', 'zone'] };
+  const compiled = compileSchema({ type: 'object', properties: { v: keyed } });
+  const items = (size: (index: number) => number) =>
+    Array.from({ length: count }, (_, index) => ({ name: `n${index}`, zone: index % 3, size: size(index) }));
+  const old = items(() => 5).reverse();
+  expect(compiled.validate({ v: items(() => 5) }, { v: old })).toEqual([]);
+  expect(compiled.validate({ v: items((index) => (index === 7 ? 4 : 6)) }, { v: old })).toEqual([
+    { reason: 'FieldValueInvalid', field: 'v[7]', message: 'Invalid value: never less' },
+  ]);
+});

@@ -2,7 +2,7 @@ import type { Environment, ParseResult } from '@marcbachmann/cel-js';
 import { Optional } from '@marcbachmann/cel-js';
 import { type Failure, failure, locate, maximumFailures, printValue } from '../failure.ts';
 import { isObject, own, propertiesOf, schemaAt, stringAt } from '../json-schema.ts';
-import { correlate } from '../ratchet.ts';
+import { correlator } from '../ratchet.ts';
 import type { FieldError, JsonSchema } from '../schema.ts';
 import { closeRuleBudget, openObjectBudget, openRuleBudget } from './budget.ts';
 import { celEnvironment } from './environment.ts';
@@ -108,6 +108,8 @@ function compileNode(schema: JsonSchema, context: Context, at: string[]): Evalua
     return found === undefined ? undefined : compileNode(found, context, [...at, key]);
   };
   const item = child('items');
+  const items = schemaAt(schema, 'items');
+  const itemReadsOld = items !== undefined && readsOld(items);
   const other = child('additionalProperties');
   if (own === undefined && fields.size === 0 && item === undefined && other === undefined) return undefined;
   return (value, old, out, settled = false) => {
@@ -115,9 +117,10 @@ function compileNode(schema: JsonSchema, context: Context, at: string[]): Evalua
     own?.(value, old, out);
     if (Array.isArray(value)) {
       if (item === undefined) return;
+      const oldOf = itemReadsOld && old !== undefined ? correlator(schema, old) : () => undefined;
       for (let i = 0; i < value.length && out.length < maximumFailures; i++) {
         const before = out.length;
-        item(value[i], old === undefined ? undefined : correlate(schema, value[i], old), out);
+        item(value[i], oldOf(value[i]), out);
         if (out.length > before) locate(out, before, `[${i}]`);
       }
       return;
