@@ -46,6 +46,8 @@ describe('the Kubernetes libraries', () => {
     ['self.lowerAscii() == "abc" && self.charAt(0) == "A" && self.substring(1) == "BC"', 'ABC'],
     ['self.split(".").map(x, int(x)).sum() == 6', '1.2.3'],
     ['format.dns1123Label().validate(self).hasValue() == false', 'a-b'],
+    [String.raw`strings.quote(self) == "\"a\\n\\\"b\\\"\\\\\""`, 'a\n"b"\\'],
+    ['["x"].all(strings, strings == self)', 'x'],
     ['duration(self) == duration("60s")', '1m'],
     ['self.size() == 2', 'é€'],
   ])('%s', (rule, value) => {

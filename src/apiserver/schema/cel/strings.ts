@@ -4,6 +4,7 @@ import { type Regex, regexOf } from '../regex/regex.ts';
 import { charge } from './budget.ts';
 import { formatText } from './format.ts';
 
+class StringsNamespace {}
 class FormatNamespace {}
 class Format {
   readonly name: string;
@@ -50,7 +51,28 @@ export function registerStrings(environment: Environment): void {
     chargeSearch(text, pattern);
     return expression(pattern).test(text);
   });
+  environment.registerType('StringsNamespace', StringsNamespace);
+  environment.registerConstant('strings', 'StringsNamespace', new StringsNamespace());
+  add('StringsNamespace.quote(string): string', (_: unknown, text: string) => quoted(text));
   registerFormats(environment);
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '\\': '\\\\',
+  '"': '\\"',
+};
+
+/** In quotes, for a message: what would end the quotes or the line is escaped. */
+function quoted(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is escaped
+  return `"${text.replace(/[\x07-\r\\"]/g, (char) => escapes[char]!)}"`;
 }
 
 /** Every part of an expression may look at every character. */
