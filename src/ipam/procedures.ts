@@ -192,10 +192,14 @@ function* drop(tx: ProcedureMoment, { plane }: { plane: string }): Step<boolean>
   tx.kept.clear();
   let forgotten = 0;
   for (const { id } of yield* rows('SELECT id FROM ipam_space WHERE plane = ? ORDER BY id', plane)) {
-    for (const table of ['ipam_block', 'ipam_free']) {
+    // By their keys: no part looks at what the others have.
+    for (const [table, key] of [
+      ['ipam_block', 'start'],
+      ['ipam_free', 'length, start'],
+    ]) {
       forgotten += yield* run(
         `DELETE FROM ${table} WHERE space = ?
-         AND start IN (SELECT start FROM ${table} WHERE space = ? ORDER BY length, start LIMIT ${forgottenAtOnce})`,
+         AND (${key}) IN (SELECT ${key} FROM ${table} WHERE space = ? ORDER BY ${key} LIMIT ${forgottenAtOnce})`,
         id!,
         id!,
       );
