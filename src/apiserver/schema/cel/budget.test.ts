@@ -109,3 +109,21 @@ test('each item of a long list finds what it was before', () => {
     { reason: 'FieldValueInvalid', field: 'v[7]', message: 'Invalid value: never less' },
   ]);
 });
+
+test('an expression is charged for its length each time it is evaluated', () => {
+  const long = Array.from({ length: 1_200 }, () => "x != 'no'").join(' && ');
+  expect(ask(`self.l.all(x, ${long})`)).toContain('call cost exceeds limit');
+  expect(ask(`self.l.all(i, x, ${long})`)).toContain('call cost exceeds limit');
+});
+
+test('rules of many items end with the budget of the object, which is told once', () => {
+  const rules = Array.from({ length: 200 }, (_, index) => ({ rule: `self != 'no${index}'` }));
+  const compiled = compileSchema({
+    type: 'object',
+    properties: { v: list({ ...text, 'x-kubernetes-validations': rules }) },
+  });
+  expect(compiled.validate({ v: texts.slice(0, 3_000) })).toEqual([]);
+  expect(compiled.validate({ v: texts }).map(({ message }) => message)).toEqual([
+    'Invalid value: "3930": validation failed due to running out of cost budget, no further validation rules will be run',
+  ]);
+});

@@ -12,9 +12,11 @@ const perObject = 3_000_000;
 /** Between rules nothing is charged: what is done there is done once for each value. */
 let ruleLeft = Number.POSITIVE_INFINITY;
 let objectLeft = 0;
+let isObjectSpent = false;
 
 export function openObjectBudget(): void {
   objectLeft = perObject;
+  isObjectSpent = false;
 }
 
 export function openRuleBudget(): void {
@@ -28,7 +30,14 @@ export function closeRuleBudget(): 'rule' | 'object' | undefined {
   // What one large step asked for beyond the limit was never spent.
   objectLeft -= Math.min(perRule, objectLeft) - Math.max(left, 0);
   if (left >= 0) return undefined;
-  return objectLeft <= 0 ? 'object' : 'rule';
+  if (objectLeft > 0) return 'rule';
+  isObjectSpent = true;
+  return 'object';
+}
+
+/** Whether `closeRuleBudget` has answered that no rule of this object is to be asked any more. */
+export function objectIsSpent(): boolean {
+  return isObjectSpent;
 }
 
 /** One for all: a loop that swallows it over and over must not pay for stack traces. */

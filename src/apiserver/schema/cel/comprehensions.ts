@@ -1,6 +1,7 @@
 import { type Environment, EvaluationError } from '@marcbachmann/cel-js';
 import { charge } from './budget.ts';
 import { type CelTypeNode, type Checker, type MacroCall, type Runner, type Scope, variableOf } from './macros.ts';
+import { weightOf } from './weight.ts';
 
 /** Comprehensions with two variables (cel-go `ext/comprehensions.go`): the index or key, and the value beside it. */
 
@@ -156,7 +157,7 @@ function evaluate(comprehension: Comprehension, runner: Runner, macro: Macro, sc
   // The first entry may decide; all were gathered.
   charge(entries.length);
   const run: Run = (node, [key, value]) => {
-    charge(1);
+    charge(weightOf(node));
     const outer = macro.outer!.reuse(scope).setIterValue(key, runner);
     return runner.run(node, macro.inner!.reuse(outer).setIterValue(value, runner));
   };

@@ -5,6 +5,7 @@ import { associativeList, merged } from './associative.ts';
 import { charge } from './budget.ts';
 import { equal, hasParts } from './equality.ts';
 import { isMap, keysOf } from './objects.ts';
+import { weightOf } from './weight.ts';
 
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return 1 + value.length / 10;
@@ -59,8 +60,9 @@ function addCharges(node: CheckedNode): void {
     case 'comprehension': {
       const step = (node.args as { step: CheckedNode }).step;
       const inner = step.meta.evaluate;
+      const weight = weightOf(step);
       step.setMeta('evaluate', (...args: unknown[]) => {
-        charge(1);
+        charge(weight);
         return inner(...args);
       });
       overKeysOnce(node);

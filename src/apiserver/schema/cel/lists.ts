@@ -2,6 +2,7 @@ import { type Environment, EvaluationError } from '@marcbachmann/cel-js';
 import { charge } from './budget.ts';
 import { keyOf, less } from './collections.ts';
 import { type CelTypeNode, type Checker, type MacroCall, type Runner, type Scope, variableOf } from './macros.ts';
+import { weightOf } from './weight.ts';
 
 /** cel-go's list extension (`ext/lists.go`). */
 
@@ -91,7 +92,7 @@ function registerSortBy(environment: Environment): void {
       evaluate(runner: Runner, macro: Macro, scope: Scope) {
         const list = runner.run(macro.receiver, scope) as unknown[];
         const keys = list.map((item) => {
-          charge(1);
+          charge(weightOf(macro.key));
           return runner.run(macro.key, macro.scope!.reuse(scope).setIterValue(item, runner));
         });
         return sorted(list, keys);

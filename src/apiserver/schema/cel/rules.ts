@@ -4,12 +4,13 @@ import { type Failure, failure, locate, maximumFailures, printValue } from '../f
 import { isObject, own, propertiesOf, schemaAt, stringAt } from '../json-schema.ts';
 import { correlator } from '../ratchet.ts';
 import type { FieldError, JsonSchema } from '../schema.ts';
-import { closeRuleBudget, openObjectBudget, openRuleBudget } from './budget.ts';
+import { charge, closeRuleBudget, objectIsSpent, openObjectBudget, openRuleBudget } from './budget.ts';
 import { celEnvironment } from './environment.ts';
 import { instrument } from './instrument.ts';
 import { wrongLiteral } from './literals.ts';
 import { checkSelections } from './selections.ts';
 import { TypeDeclarations } from './types.ts';
+import { weightOf } from './weight.ts';
 
 /** What is wrong with the rules of a schema, as found when compiling them. */
 export interface RuleProblem {
@@ -180,7 +181,7 @@ function compileOwn(schema: JsonSchema, context: Context, at: string[]): Evaluat
   const kind = stringAt(schema, 'type');
   return (value, old, out) => {
     for (const found of broken) out.push({ ...found, segments: [] });
-    if (rules.length === 0) return;
+    if (rules.length === 0 || objectIsSpent()) return;
     const variables: Record<string, unknown> = { self: wrap === undefined ? value : wrap(value) };
     let oldSelf: unknown;
     for (const rule of rules) {
@@ -296,6 +297,7 @@ function run(program: ParseResult, variables: Record<string, unknown>): Outcome 
   openRuleBudget();
   const outcome: Outcome = { value: undefined };
   try {
+    charge(weightOf(program.ast));
     outcome.value = program(variables);
   } catch (error) {
     outcome.error = summaryOf(error);
