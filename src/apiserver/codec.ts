@@ -117,9 +117,3 @@ export function labelsOf(state: { readonly value: Uint8Array }): Readonly<Record
   }
   return labels;
 }
-
-/** The same, where they are not yet to be looked for in the bytes, which are given. */
-export function labelsAtHand(state: object, value: Uint8Array): Readonly<Record<string, string>> | undefined {
-  const object = objectAtHand(value);
-  return labelled.get(state) ?? (object && (object.metadata.labels ?? noLabels));
-}

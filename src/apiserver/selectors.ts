@@ -24,21 +24,6 @@ export function labelEqualities(text: string): Map<string, string> {
   return equal;
 }
 
-/**
- * What is in the JSON of every object that a label selector selects: of each group at least one text. JSON as `JSON.stringify`
- * writes it, and nothing in a label is written otherwise than it is. Throws 400.
- */
-export function labelTraces(text: string): string[][] {
-  const groups: string[][] = [];
-  for (const { key, operator, values } of parseLabelRequirements(text)) {
-    if (operator === 'exists' || operator === '<' || operator === '>') groups.push([`"${key}":"`]);
-    if (operator === '=' || operator === '==' || operator === 'in') {
-      groups.push(values.map((value) => `"${key}":"${value}"`));
-    }
-  }
-  return groups;
-}
-
 function matcherOf({ key, operator, values }: LabelRequirement): LabelMatcher {
   switch (operator) {
     case 'exists':

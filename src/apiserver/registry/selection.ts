@@ -1,7 +1,7 @@
-import { decode, labelsAtHand, labelsOf } from '../codec.ts';
+import { decode, labelsOf } from '../codec.ts';
 import { badRequest } from '../errors.ts';
 import { Recent } from '../recent.ts';
-import { type FieldRequirement, labelTraces, parseFieldSelector, parseLabelSelector } from '../selectors.ts';
+import { type FieldRequirement, parseFieldSelector, parseLabelSelector } from '../selectors.ts';
 import type { Served } from '../served.ts';
 import type { StoredRecord } from '../storage/storage.ts';
 
@@ -17,7 +17,7 @@ export interface Selection {
 
 /** The request's labelSelector and fieldSelector. Throws 400. */
 export function selectionOf(served: Served, query: URLSearchParams): Selection {
-  const labels = labelTest(query.get('labelSelector') ?? '');
+  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
   const fields = parseFieldSelector(query.get('fieldSelector') ?? '');
   let name: string | undefined;
   const tests: Test[] = [];
@@ -25,24 +25,10 @@ export function selectionOf(served: Served, query: URLSearchParams): Selection {
     if (requirement.field === 'metadata.name' && requirement.equals) name = requirement.value;
     tests.push(fieldTest(served, requirement));
   }
-  if (labels !== undefined) tests.push(labels);
+  if (labels !== undefined) tests.push((state) => labels(labelsOf(state)));
   if (tests.length === 0) return { matches: undefined, name };
   if (tests.length === 1) return { matches: tests[0]!, name };
   return { matches: (state) => tests.every((test) => test(state)), name };
-}
-
-/** Of a list most is not selected, and parsing takes three times as long as all else: what cannot be selected is not parsed. */
-function labelTest(selector: string): Test | undefined {
-  const matches = parseLabelSelector(selector);
-  if (matches === undefined) return undefined;
-  const traces = labelTraces(selector).map((group) => group.map((text) => Buffer.from(text)));
-  return (state) => {
-    const { value } = state;
-    const labels = labelsAtHand(state, value);
-    if (labels !== undefined) return matches(labels);
-    const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-    return traces.every((group) => group.some((trace) => bytes.includes(trace))) && matches(labelsOf(state));
-  };
 }
 
 function fieldTest(served: Served, requirement: FieldRequirement): Test {
