@@ -85,6 +85,9 @@ const expressions = [
   "self.m['absent'] == 'x'",
   "self.m.absent == 'x'",
   'has(self.m.p) && !has(self.m.absent) && has(self.o.a) && !has(self.o.namespace) && !has(self.other)',
+  'has(self.o.namespace)',
+  "self.o.namespace == 'n' && self.o.__namespace__ == 'n'",
+  "self.o.?namespace.orValue('none') == 'n'",
   "self.other == 'x'",
   "has(self.o.b__dash__c) && self.o.b__dash__c == 'd' && !has(self.o.__namespace__) && !has(self.o.__in__)",
   "self.?other.hasValue() == false && self.?other.orValue('none') == 'none' && self.o.?a.value() == 'x'",
@@ -268,6 +271,7 @@ scenario('CEL: what holds', async (api) => {
     api.send('POST', toads, { body: toad(name, its), note: name, view: failed });
   await judged('full', full);
   await judged('bare', { s: 'x', i: 0 });
+  await judged('reserved', { ...full, o: { ...full.o, namespace: 'n', in: 'i' } });
   await judged('other', { ...full, port: 'http', maybe: 'x', any: { known: 'x' }, b: false });
   await api.delete(`${crds}/toads.cel.test`, undefined, { view: (body: Json) => body.kind });
 });

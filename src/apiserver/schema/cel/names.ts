@@ -1,9 +1,14 @@
-/** Words CEL keeps for itself; a field so named is written `__namespace__` in a rule. */
+/** Words CEL keeps for itself; a field so named can always be written `__namespace__` in a rule. */
 const reserved = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
     ' ',
   ),
 );
+
+/** A second name of a property: a word CEL keeps for itself may be written as it is where a field is selected. */
+export function plainName(name: string): string | undefined {
+  return reserved.has(name) ? name : undefined;
+}
 
 /**
  * The name a rule uses for a property, or undefined where no rule can name it: not an identifier once escaped, or one

@@ -22,7 +22,12 @@ export abstract class CelObject {
 
 /** A class for the objects of one schema; a field is converted when it is first read. */
 export function objectClass(
-  fields: readonly { name: string; escaped: string; wrap: ((value: unknown) => unknown) | undefined }[],
+  fields: readonly {
+    name: string;
+    escaped: string;
+    plain: string | undefined;
+    wrap: ((value: unknown) => unknown) | undefined;
+  }[],
 ): new (
   value: Record<string, unknown>,
 ) => CelObject {
@@ -32,12 +37,14 @@ export function objectClass(
       return known;
     }
   };
-  for (const { name, escaped, wrap } of fields) {
-    Object.defineProperty(Made.prototype, escaped, {
-      get(this: CelObject) {
-        return fieldOf(this, name, wrap);
-      },
-    });
+  for (const { name, escaped, plain, wrap } of fields) {
+    for (const each of plain === undefined ? [escaped] : [escaped, plain]) {
+      Object.defineProperty(Made.prototype, each, {
+        get(this: CelObject) {
+          return fieldOf(this, name, wrap);
+        },
+      });
+    }
   }
   return Made;
 }

@@ -20,7 +20,6 @@ export function registerQuantities(environment: Environment): void {
     return integer;
   });
   add(`${type}.asApproximateFloat(): double`, (value: Quantity) => value.toNumber());
-  add(`${type}.sign(): int`, (value: Quantity) => (value.units > 0n ? 1n : value.units < 0n ? -1n : 0n));
   add(`${type}.isGreaterThan(${type}): bool`, (a: Quantity, b: Quantity) => a.compare(b) > 0);
   add(`${type}.isLessThan(${type}): bool`, (a: Quantity, b: Quantity) => a.compare(b) < 0);
   add(`${type}.compareTo(${type}): int`, (a: Quantity, b: Quantity) => BigInt(a.compare(b)));

@@ -5,7 +5,7 @@ import type { JsonSchema } from '../schema.ts';
 import { asAssociative, associativeOf } from './associative.ts';
 import { charge } from './budget.ts';
 import { equal } from './equality.ts';
-import { escapeName } from './names.ts';
+import { escapeName, plainName } from './names.ts';
 import { keysOf, objectClass } from './objects.ts';
 
 /** What a value of one schema is inside a rule. */
@@ -123,8 +123,9 @@ export class TypeDeclarations {
       const escaped = escapeName(name);
       const type = escaped === undefined ? undefined : this.typeOf(property, `${path}.${escaped}`);
       if (escaped === undefined || type === undefined) continue;
-      fields[escaped] = type.name;
-      seen.push({ name, escaped, wrap: type.wrap });
+      const plain = plainName(name);
+      for (const each of plain === undefined ? [escaped] : [escaped, plain]) fields[each] = type.name;
+      seen.push({ name, escaped, plain, wrap: type.wrap });
     }
     const type = this.#freshName(path);
     const ObjectOfSchema = objectClass(seen);
