@@ -10,7 +10,7 @@ import { temporaryFolder } from './testing.ts';
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-const pageSize = 8192;
+const pageSize = 4096;
 
 function opened(name: string, entry?: URL) {
   const file = join(folder.path, name);
@@ -25,7 +25,7 @@ function opened(name: string, entry?: URL) {
     commit(from: number, pages: number) {
       database.exec('BEGIN');
       // A row of half a page and more has a page of its own.
-      for (let n = from; n < from + pages; n++) insert.run(n, 5000);
+      for (let n = from; n < from + pages; n++) insert.run(n, 3000);
       database.exec('COMMIT');
       checkpoints.committed();
     },

@@ -13,7 +13,7 @@ const tooLong = 16_000;
 const withoutThread = 1000;
 
 /** Bytes of the log that are kept on disk for what comes: `longEnough`, and what is written until it starts again. */
-export const keptBytes = 40 * 2 ** 20;
+export const keptBytes = 24 * 2 ** 20;
 
 /**
  * Moves pages from the write-ahead log into the database in a thread of its own. By default a commit does it: it waits until

@@ -47,7 +47,11 @@ const schema = `
   INSERT OR IGNORE INTO store_meta VALUES ('schema', ${schemaVersion});
 `;
 
-const layout = 'PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL;';
+/** Pages that were read stay at hand: SQLite's own 2 MiB are fewer than a commit of 64 allocations among a million asks for twice. */
+const cacheKibibytes = 16_384;
+
+/** Small pages: where keys are spread over a million rows, a commit writes one for each of its rows. */
+const layout = 'PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;';
 const identity = `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion};`;
 
 export interface OpenedDatabase {
@@ -211,6 +215,7 @@ function prepare(database: DatabaseSync, file: string): void {
     throw new StorageOpenError(`${file} is on a file system without write-ahead logging: choose a local disk`);
   }
   database.exec(`PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${keptBytes}; PRAGMA temp_store = MEMORY;
+    PRAGMA cache_size = -${cacheKibibytes};
     BEGIN IMMEDIATE; ${schema} COMMIT`);
 }
 

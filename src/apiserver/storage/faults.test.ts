@@ -68,12 +68,12 @@ describe.each(['inline', 'worker'] as const)('faults of the store (%s)', (host) 
     const whole = readFileSync(file);
     const damages: [string, (bytes: Buffer) => Buffer][] = [
       ['the end cut off', (bytes) => bytes.subarray(0, bytes.length / 2)],
-      ['the first page zeroed', (bytes) => bytes.fill(0, 0, 8192)],
-      ['pages in the middle overwritten', (bytes) => bytes.fill(0xa5, 8192 * 20, 8192 * 30)],
+      ['the first page zeroed', (bytes) => bytes.fill(0, 0, 4096)],
+      ['pages in the middle overwritten', (bytes) => bytes.fill(0xa5, 4096 * 40, 4096 * 60)],
       [
         'every page header overwritten',
         (bytes) => {
-          for (let at = 8192 * 3; at < bytes.length; at += 8192) bytes.fill(0xff, at, at + 16);
+          for (let at = 4096 * 3; at < bytes.length; at += 4096) bytes.fill(0xff, at, at + 16);
           return bytes;
         },
       ],
