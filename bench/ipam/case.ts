@@ -48,6 +48,7 @@ async function run(of: Case): Promise<Figure[]> {
   if (of.do === 'seed') {
     await seed(client, storage, systemRandom, { project, fill: of.fill, existing: of.existing, room: 2 * of.count });
     await server.stop();
+    if (of.store === 'postgres') await settle(of.where);
     return figures;
   }
   const { store, fill, existing } = of;
@@ -108,6 +109,15 @@ async function timed(
   };
   await Promise.all(Array.from({ length: clients }, caller));
   return { seconds: (systemClock.monotonic() - from) / 1000, took };
+}
+
+/** What so many rows at once leave PostgreSQL to do later, and SQLite does as it is closed. */
+async function settle(where: string): Promise<void> {
+  const client = new pg.Client(where);
+  await client.connect();
+  await client.query('VACUUM (ANALYZE)');
+  await client.query('CHECKPOINT');
+  await client.end();
 }
 
 /** Processor time of PostgreSQL's processes, in microseconds, as /proc counts it: by hundredths of a second. */

@@ -5,12 +5,14 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
 const port = parentPort as MessagePort;
 const database = new DatabaseSync((workerData as { file: string }).file);
+const look = database.prepare('PRAGMA wal_checkpoint(NOOP)');
 const move = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 
 port.on('message', (request: 'move' | 'close') => {
   if (request === 'move') {
-    move.get();
-    port.postMessage('moved');
+    const before = look.get()!.checkpointed;
+    const after = move.get()!.checkpointed;
+    port.postMessage(after !== before);
     return;
   }
   database.close();

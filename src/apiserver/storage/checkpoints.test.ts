@@ -1,8 +1,9 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, it, vi } from 'vitest';
+import { systemClock } from '../../kube/index.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { openDatabase } from './database.ts';
 import { temporaryFolder } from './testing.ts';
@@ -51,28 +52,53 @@ function opened(name: string, entry?: URL) {
 
 it('pages move into the database while nobody commits, and the log is written from its start again', async () => {
   const store = opened('moving');
-  store.commit(0, 500);
-  store.commit(500, 600);
-  await vi.waitFor(() => expect(store.inDatabase()).toBeGreaterThan(1100));
-  for (let n = 0; n < 60; n++) {
-    store.commit(n * 200, 200);
-    await vi.waitFor(() => expect(store.waiting()).toBeLessThan(1000), { interval: 1 });
+  store.commit(0, 2000);
+  store.commit(2000, 2100);
+  await vi.waitFor(() => expect(store.inDatabase()).toBeGreaterThan(4100));
+  for (let n = 0; n < 50; n++) {
+    store.commit(n * 500, 500);
+    await vi.waitFor(() => expect(store.waiting()).toBeLessThan(4000), { interval: 1 });
   }
-  expect(store.inDatabase()).toBeGreaterThan(11_000);
-  // More than 13,100 pages were written. It starts again where it has 4,000 and all of them have been moved.
-  expect(store.inLog()).toBeLessThan(5500);
-  expect(await store.close()).toEqual({ rows: 12_000, sound: 'ok' });
+  expect(store.inDatabase()).toBeGreaterThan(20_000);
+  // More than 29,000 pages were written. It starts again where it has 12,000 and all of them have been moved.
+  expect(store.inLog()).toBeLessThan(17_000);
+  expect(await store.close()).toEqual({ rows: 25_000, sound: 'ok' });
 });
 
 it('where the thread fails, commits move pages themselves', async () => {
   const failing = join(folder.path, 'failing.mjs');
   writeFileSync(failing, `throw new Error('no thread today')`);
   const store = opened('failing', pathToFileURL(failing));
-  store.commit(0, 1100);
+  store.commit(0, 4100);
   await vi.waitFor(() =>
     expect(store.database.prepare('PRAGMA wal_autocheckpoint').get()).toEqual({ wal_autocheckpoint: 1000 }),
   );
-  store.commit(1100, 10);
-  expect(store.inDatabase()).toBeGreaterThan(1100);
-  expect(await store.close()).toEqual({ rows: 1110, sound: 'ok' });
+  store.commit(4100, 10);
+  expect(store.inDatabase()).toBeGreaterThan(4100);
+  expect(await store.close()).toEqual({ rows: 4110, sound: 'ok' });
+});
+
+it('a thread that cannot move anything, because somebody reads what is older, is asked once for each commit', async () => {
+  const asked = join(folder.path, 'asked');
+  const blocked = join(folder.path, 'blocked.mjs');
+  writeFileSync(asked, '');
+  writeFileSync(
+    blocked,
+    `import { appendFileSync } from 'node:fs';
+    import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', (request) => {
+      if (request === 'close') return parentPort.close();
+      appendFileSync(${JSON.stringify(asked)}, 'x');
+      parentPort.postMessage(false);
+    });`,
+  );
+  const store = opened('blocked', pathToFileURL(blocked));
+  const times = () => readFileSync(asked, 'utf8').length;
+  for (let n = 1; n <= 3; n++) {
+    store.commit((n - 1) * 4100, 4100);
+    await vi.waitFor(() => expect(times()).toBe(n));
+    await systemClock.sleep(50);
+    expect(times()).toBe(n);
+  }
+  expect(await store.close()).toEqual({ rows: 12_300, sound: 'ok' });
 });

@@ -48,7 +48,7 @@ const schema = `
 `;
 
 /** Pages that were read stay at hand: SQLite's own 2 MiB are fewer than a commit of 64 allocations among a million asks for twice. */
-const cacheKibibytes = 16_384;
+const cacheKibibytes = 32_768;
 
 /** Small pages: where keys are spread over a million rows, a commit writes one for each of its rows. */
 const layout = 'PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;';

@@ -183,7 +183,7 @@ describe.each(['inline', 'worker'] as const)('storage reopened (%s)', (host) => 
     await churn(16);
     // 550 values of 1.4 KB are needed; 8,000 were written.
     expect(statSync(file).size).toBeLessThan(4 * 2 ** 20);
-    expect(statSync(`${file}-wal`).size).toBeLessThan(25 * 2 ** 20);
+    expect(statSync(`${file}-wal`).size).toBeLessThan(65 * 2 ** 20);
     await storage.close();
     expect(statSync(file).size).toBeLessThan(4 * 2 ** 20);
   });
