@@ -11,3 +11,10 @@ export function interruption(): Promise<NodeJS.Signals> {
   process.on('SIGTERM', heard);
   return promise;
 }
+
+/** Waits until what runs is to stop (true), or has failed, which is told on standard error. */
+export async function untilStopped(stopped: Promise<unknown>, failure: Promise<Error>): Promise<boolean> {
+  const failed = await Promise.race([stopped.then(() => undefined), failure]);
+  if (failed !== undefined) process.stderr.write(`berth: ${failed.message}\n`);
+  return failed === undefined;
+}

@@ -11,7 +11,7 @@ import {
   parseLocation,
   startCell,
 } from '../platform/index.ts';
-import { interruption } from './interruption.ts';
+import { interruption, untilStopped } from './interruption.ts';
 import { port } from './up.ts';
 
 interface RunCellOptions {
@@ -84,11 +84,7 @@ async function cell(options: RunCellOptions): Promise<number> {
   const unpublished = published ? '' : ' (not on the hub yet: create the Location there)';
   say(`Berth runs the cell of ${location}${unpublished}`);
   say(`  cell     ${servers.cell}\n  hub      ${servers.hub}\n  IPAM     ${servers.ipam}\n  health   ${url}`);
-  const failed = await Promise.race([stopped.then(() => undefined), failure.promise]);
-  if (failed !== undefined) {
-    process.stderr.write(`berth: ${failed.message}\n`);
-    return 1;
-  }
+  if (!(await untilStopped(stopped, failure.promise))) return 1;
   await running.stop();
   return 0;
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createLogger, type LogLevel, logLevels, parseProjects, startIpamService } from '../platform/index.ts';
-import { interruption } from './interruption.ts';
+import { interruption, untilStopped } from './interruption.ts';
 import { runCell } from './run-cell.ts';
 import { port } from './up.ts';
 
@@ -64,11 +64,7 @@ async function ipam(options: IpamOptions): Promise<number> {
   process.stdout.write(
     `Berth IPAM serves ${service.url}\n  kubeconfig   ${service.kubeconfig}\n  projects     ${projects}\n`,
   );
-  const ended = await Promise.race([stopped.then(() => undefined), failure.promise]);
-  if (ended !== undefined) {
-    process.stderr.write(`berth: ${ended.message}\n`);
-    return 1;
-  }
+  if (!(await untilStopped(stopped, failure.promise))) return 1;
   await service.stop();
   return 0;
 }

@@ -15,7 +15,7 @@ import {
   parseProjects,
   startPlatform,
 } from '../platform/index.ts';
-import { interruption } from './interruption.ts';
+import { interruption, untilStopped } from './interruption.ts';
 import { paint } from './paint.ts';
 
 export interface UpOptions {
@@ -80,11 +80,7 @@ export async function up(options: UpOptions): Promise<number> {
   });
   process.stdout.write(welcome(platform, options.inMemory ? undefined : options.dataDir));
 
-  const ended = await Promise.race([stopped.then(() => undefined), failure.promise]);
-  if (ended !== undefined) {
-    process.stderr.write(`berth: ${ended.message}\n`);
-    return 1;
-  }
+  if (!(await untilStopped(stopped, failure.promise))) return 1;
   process.stdout.write('\nStopping …\n');
   await platform.stop();
   process.stdout.write(options.inMemory ? 'Stopped.\n' : `Stopped. Everything is kept in ${options.dataDir}.\n`);

@@ -20,7 +20,6 @@ import {
   type Client,
   type Clock,
   type Controller,
-  createClient,
   createManager,
   type Plane,
   type Random,
@@ -38,6 +37,7 @@ import { ensureLocations } from './locations.ts';
 import { PlaneHost } from './plane-host.ts';
 import { cellPlane, contextName, hubPlane, type PlaneRef, projectPlane, rootPlane } from './planes.ts';
 import { projectController } from './project/controller.ts';
+import { projectClients } from './project-clients.ts';
 import { kubeconfigWritten, listen, makeFolder, openAccess, StartError } from './start.ts';
 
 export interface PlatformOptions {
@@ -173,7 +173,7 @@ async function start(
     onError: (err) => log.warn({ err }, 'an event was not written'),
   });
   const recorder = (plane: Plane, controller: string) => recorders.of(plane, controller);
-  const projectClient = clientsOfProjects(server, clock);
+  const projectClient = projectClients((controller) => server.transport(serviceAccountIdentity(controller)), clock);
   const controllers = [
     ...controllersOf(controllerDeps({ clock, random, log, metrics, config, recorder, projectClient, simulate: true })),
     projectController({
@@ -265,25 +265,6 @@ function pathOf(plane: { role: PlaneRef['role']; name: string }): string {
     case 'project':
       return projectPlane(plane.name).path;
   }
-}
-
-/** IPAM of a project, for a cell's controllers: by the project's path alone, under the controller's own identity. */
-function clientsOfProjects(server: ApiServer, clock: Clock): (controller: string, project: string) => Client {
-  const made = new Map<string, Client>();
-  return (controller, project) => {
-    const key = `${controller}\0${project}`;
-    const held = made.get(key);
-    if (held !== undefined) return held;
-    const client = createClient({
-      transport: server.transport(serviceAccountIdentity(controller)),
-      basePath: projectPlane(project).path,
-      clock,
-      userAgent: `berth/${controller}`,
-      defaultFieldManager: controller,
-    });
-    made.set(key, client);
-    return client;
-  };
 }
 
 /** Projects there were, and those asked for now. */

@@ -15,6 +15,16 @@ const series = 'patch events.k8s.io/events';
 const event = 'create events.k8s.io/events';
 const taken = 'Events that tell of what should not be: somebody else’s object under the name of a copy.';
 
+/** The agent of a cell, as far as it writes copies. */
+const agents = [
+  'federation-down-networkcontexts',
+  'federation-down-servinglocations',
+  'federation-down-subnets',
+  'federation-down-workloaddeployments',
+  'federation-up-instances',
+  'federation-up-networkinterfaces',
+];
+
 /**
  * The one list of them. `test/e2e/access.test.ts` takes the platform through its life and compares: what was granted and not
  * used must be here, and what is here must be granted.
@@ -41,26 +51,14 @@ export const reservedGrants: readonly ReservedGrants[] = [
   {
     reason: taken,
     role: 'cell',
-    controllers: [
-      'federation-down-networkcontexts',
-      'federation-down-servinglocations',
-      'federation-down-subnets',
-      'federation-down-workloaddeployments',
-      'federation-up-instances',
-      'federation-up-networkinterfaces',
-    ],
+    controllers: agents,
     grants: [event, series],
   },
   {
     reason: taken,
     role: 'hub',
     controllers: [
-      'federation-down-networkcontexts',
-      'federation-down-servinglocations',
-      'federation-down-subnets',
-      'federation-down-workloaddeployments',
-      'federation-up-instances',
-      'federation-up-networkinterfaces',
+      ...agents,
       'network-hub-replicator-networkcontexts',
       'network-hub-replicator-subnets',
       'compute-hub-federator',

@@ -1,18 +1,10 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import {
-  type Client,
-  type Clock,
-  createClient,
-  createManager,
-  type Plane,
-  type Random,
-  Recorders,
-  type Transport,
-} from '../../kube/index.ts';
+import { type Clock, createManager, type Plane, type Random, Recorders, type Transport } from '../../kube/index.ts';
 import type { PlatformConfig } from '../config.ts';
 import { cellControllersOf, controllerDeps } from '../controllers.ts';
-import { cellPlane, hubPlane, projectPlane } from '../planes.ts';
+import { cellPlane, hubPlane } from '../planes.ts';
+import { projectClients } from '../project-clients.ts';
 import type { Server } from './servers.ts';
 
 export interface TermOptions {
@@ -60,7 +52,7 @@ export function startTerm(options: TermOptions): { stop(drainMilliseconds: numbe
       metrics,
       config,
       recorder: (plane: Plane, controller) => recorders.of(plane, controller),
-      projectClient: clientsOf(ipam, clock),
+      projectClient: projectClients(() => ipam, clock),
       simulate,
     }),
     { apart: true },
@@ -74,24 +66,5 @@ export function startTerm(options: TermOptions): { stop(drainMilliseconds: numbe
       await manager.stop(drainMilliseconds);
       await ipam.close();
     },
-  };
-}
-
-/** IPAM of a project, by the project's path. */
-function clientsOf(transport: Transport, clock: Clock): (controller: string, project: string) => Client {
-  const made = new Map<string, Client>();
-  return (controller, project) => {
-    const key = `${controller}\0${project}`;
-    const client =
-      made.get(key) ??
-      createClient({
-        transport,
-        basePath: projectPlane(project).path,
-        clock,
-        userAgent: `berth/${controller}`,
-        defaultFieldManager: controller,
-      });
-    made.set(key, client);
-    return client;
   };
 }
