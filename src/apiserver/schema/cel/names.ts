@@ -5,11 +5,6 @@ const reserved = new Set(
   ),
 );
 
-/** A second name of a property: a word CEL keeps for itself may be written as it is where a field is selected. */
-export function plainName(name: string): string | undefined {
-  return reserved.has(name) ? name : undefined;
-}
-
 /**
  * The name a rule uses for a property, or undefined where no rule can name it: not an identifier once escaped, or one
  * that JavaScript objects carry themselves (`constructor`).
@@ -24,4 +19,11 @@ export function escapeName(name: string): string | undefined {
     .replaceAll('.', '__dot__')
     .replaceAll('-', '__dash__')
     .replaceAll('/', '__slash__');
+}
+
+/** How a rule may select a property, the name that always works first; nothing where no rule can name it. Reserved words may stand as they are. */
+export function selectorsOf(name: string): readonly string[] {
+  const escaped = escapeName(name);
+  if (escaped === undefined) return [];
+  return reserved.has(name) ? [escaped, name] : [escaped];
 }

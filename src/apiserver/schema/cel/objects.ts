@@ -24,22 +24,21 @@ export abstract class CelObject {
 export function objectClass(
   fields: readonly {
     name: string;
-    escaped: string;
-    plain: string | undefined;
+    selectors: readonly string[];
     wrap: ((value: unknown) => unknown) | undefined;
   }[],
 ): new (
   value: Record<string, unknown>,
 ) => CelObject {
-  const known: ReadonlyMap<string, string> = new Map(fields.map(({ name, escaped }) => [name, escaped]));
+  const known: ReadonlyMap<string, string> = new Map(fields.map(({ name, selectors }) => [name, selectors[0]!]));
   const Made = class extends CelObject {
     get [names]() {
       return known;
     }
   };
-  for (const { name, escaped, plain, wrap } of fields) {
-    for (const each of plain === undefined ? [escaped] : [escaped, plain]) {
-      Object.defineProperty(Made.prototype, each, {
+  for (const { name, selectors, wrap } of fields) {
+    for (const selector of selectors) {
+      Object.defineProperty(Made.prototype, selector, {
         get(this: CelObject) {
           return fieldOf(this, name, wrap);
         },

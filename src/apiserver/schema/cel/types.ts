@@ -5,7 +5,7 @@ import type { JsonSchema } from '../schema.ts';
 import { asAssociative, associativeOf } from './associative.ts';
 import { charge } from './budget.ts';
 import { equal } from './equality.ts';
-import { escapeName, plainName } from './names.ts';
+import { selectorsOf } from './names.ts';
 import { keysOf, objectClass } from './objects.ts';
 
 /** What a value of one schema is inside a rule. */
@@ -120,12 +120,12 @@ export class TypeDeclarations {
     const seen: Parameters<typeof objectClass>[0][number][] = [];
     for (const [name, property] of properties) {
       if (preserves(property) && property.type === undefined) continue;
-      const escaped = escapeName(name);
+      const selectors = selectorsOf(name);
+      const [escaped] = selectors;
       const type = escaped === undefined ? undefined : this.typeOf(property, `${path}.${escaped}`);
       if (escaped === undefined || type === undefined) continue;
-      const plain = plainName(name);
-      for (const each of plain === undefined ? [escaped] : [escaped, plain]) fields[each] = type.name;
-      seen.push({ name, escaped, plain, wrap: type.wrap });
+      for (const selector of selectors) fields[selector] = type.name;
+      seen.push({ name, selectors, wrap: type.wrap });
     }
     const type = this.#freshName(path);
     const ObjectOfSchema = objectClass(seen);
